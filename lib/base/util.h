@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Small arithmetic that must not wrap, and offsets inside one memory block. */
+#ifndef TI_UTIL_H
+#define TI_UTIL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <tied/types.h>
+
+/* a + b, or TIED_NEVER when that is later than any time; NEVER + x is NEVER. */
+static inline tied_time_t ti_time_add (tied_time_t a, tied_duration_t b)
+{
+    return a > TIED_NEVER - b ? TIED_NEVER : a + b;
+}
+
+/* a - b, or 0 when b is later; NEVER - x is NEVER. */
+static inline tied_duration_t ti_time_sub (tied_time_t a, tied_time_t b)
+{
+    if (a == TIED_NEVER)
+        return TIED_NEVER;
+    return a > b ? a - b : 0;
+}
+
+static inline uint64_t ti_min (uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static inline uint64_t ti_max (uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Nanoseconds from microseconds off the wire; UINT64_MAX (none given) and overflow become NEVER. */
+static inline tied_duration_t ti_ns_from_us (uint64_t us)
+{
+    return us > (TIED_NEVER - 1) / 1000 ? TIED_NEVER : us * 1000;
+}
+
+/* Microseconds for the wire, rounded up so that a short rest never becomes nothing. */
+static inline uint64_t ti_us_from_ns (tied_duration_t ns)
+{
+    return ns == TIED_NEVER ? UINT64_MAX : ns / 1000 + (ns % 1000 != 0);
+}
+
+/* Finaliser of splitmix64 (Steele, Lea, Flood 2014): every input bit reaches every output bit. */
+static inline uint64_t ti_mix (uint64_t x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C (0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C (0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
+static inline bool ti_call_id_equal (struct tied_call_id a, struct tied_call_id b)
+{
+    return a.epoch == b.epoch && a.sequence == b.sequence;
+}
+
+/*
+ * A core is one block that memcpy can copy, so its parts find their arrays by distance and not by
+ * pointer. TI_AT gives the array of element type T that lies `offset` bytes after `self`.
+ */
+#define TI_AT(T, self, offset) ((T *)(void *)((unsigned char *)(void *)(self) + (offset)))
+#define TI_AT_CONST(T, self, offset)                                                               \
+    ((const T *)(const void *)((const unsigned char *)(const void *)(self) + (offset)))
+
+/* Size rounded up so that the next array is aligned for any type. */
+static inline size_t ti_align (size_t size)
+{
+    return (size + (_Alignof(max_align_t) - 1)) & ~(size_t)(_Alignof(max_align_t) - 1);
+}
+
+#endif

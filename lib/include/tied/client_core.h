@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The client side of the protocol as a value: a call's copies, stagger, deadline, winner, re-issue,
+ * choice of replicas, and what is known of each replica (state, load, delay).
+ *
+ * Shape and rules as replica_core.h: one event in, actions out, a deadline; one owner at a time.
+ * The core never sees bodies or method names: a call is a token that the driver chose, and the
+ * driver keeps the bytes until COMPLETE.
+ */
+#ifndef TIED_CLIENT_CORE_H
+#define TIED_CLIENT_CORE_H
+
+#include <tied/error.h>
+#include <tied/types.h>
+
+TIED_BEGIN_DECLS
+
+typedef struct tied_client_core tied_client_core_t;
+
+#define TIED_NO_REPLICA UINT32_MAX
+/* Stagger from the measured delay, see struct tied_client_core_options. */
+#define TIED_STAGGER_AUTO UINT64_MAX
+/* Copies that one call may have at most, whatever the options say. */
+#define TIED_COPIES_MAX 8
+
+enum tied_pick {
+    TIED_PICK_INFORMED = 0, /* the two least loaded of pick_samples, lighter one first */
+    TIED_PICK_RANDOM = 1
+};
+
+struct tied_client_core_options {
+    size_t struct_size;                 /* set by tied_client_core_options_init () */
+    uint64_t epoch;                     /* random, not 0: first half of every call id */
+    uint64_t first_sequence;            /* default 0; the sequence wraps through all of u64 */
+    uint64_t seed;                      /* of the generator for choices; any value */
+    uint32_t calls_max;                 /* [1, 1 << 20] calls at once; default 1024 */
+    uint32_t replicas_max;              /* [1, 4096] replica indices; default 64 */
+    uint32_t copies_max;                /* [1, TIED_COPIES_MAX] copies per call, first ones and
+                                           re-issues together; default 4 */
+    uint32_t pick;                      /* enum tied_pick; default INFORMED */
+    uint32_t pick_samples;              /* [2, 64] replicas looked at per choice; default 4 */
+    tied_duration_t load_age_ns;        /* [1 ms, 1 h] a load report counts for nothing after this;
+                                           default 1 s; between, it fades linearly */
+    tied_duration_t stagger_floor_ns;   /* [0, ceiling]; default 200 us */
+    tied_duration_t stagger_ceiling_ns; /* [floor, 10 s]; default 10 ms */
+    tied_duration_t stagger_initial_ns; /* [floor, ceiling] before any measurement; default 1 ms */
+    tied_duration_t min_remaining_ns; /* [0, 1 h] no further copy with less time left; default 0 */
+    tied_duration_t heartbeat_ns;     /* [1 ms, 1 h] between PINGs to a replica; default 200 ms */
+    uint32_t heartbeat_misses;        /* [1, 100] silent intervals until a replica is suspect;
+                                         default 3 */
+};
+
+/* X (name). Identity of copies: copies_sent = copies_won + copies_lost_race + copies_rejected +
+ * copies_lost + copies_abandoned + copies in flight. Of calls: submitted = sum of calls_* + live.
+ */
+#define TIED_CLIENT_COUNTER_MAP(X)                                                                 \
+    X (submitted)                                                                                  \
+    X (calls_ok)                                                                                   \
+    X (calls_app_error)                                                                            \
+    X (calls_rejected)                                                                             \
+    X (calls_deadline)                                                                             \
+    X (calls_cancelled)                                                                            \
+    X (calls_unavailable)                                                                          \
+    X (calls_unimplemented)                                                                        \
+    X (calls_invalid)                                                                              \
+    X (copies_sent)                                                                                \
+    X (copies_primary)  /* of those, number 0 */                                                   \
+    X (copies_tied)     /* number 1 of a tied pair */                                              \
+    X (copies_reissued) /* after a loss, or the last try after refusals */                         \
+    X (copies_won)                                                                                 \
+    X (copies_lost_race)                                                                           \
+    X (copies_rejected)                                                                            \
+    X (copies_lost)                                                                                \
+    X (copies_abandoned)                                                                           \
+    X (wins_tied)       /* calls that copy 1 won */                                                \
+    X (duplicates)      /* replies that say, or late replies that show, that two copies ran */     \
+    X (late_replies)    /* for a call of this client that has ended */                             \
+    X (foreign_replies) /* with another epoch, or from a replica that has no such copy */          \
+    X (late_rejects)                                                                               \
+    X (cancels_sent)                                                                               \
+    X (not_sent_not_idempotent)                                                                    \
+    X (not_sent_no_sibling)                                                                        \
+    X (not_sent_answered)                                                                          \
+    X (not_sent_deadline_near)                                                                     \
+    X (not_sent_link_down)                                                                         \
+    X (not_sent_copies_max)                                                                        \
+    X (replicas_lost)     /* link lost, restarted under us, or suspect */                          \
+    X (replicas_misnamed) /* WELCOME carries another id than configured */
+
+struct tied_client_counters {
+#define TIED_CLIENT_COUNTER_FIELD_(name) uint64_t name;
+    TIED_CLIENT_COUNTER_MAP (TIED_CLIENT_COUNTER_FIELD_)
+#undef TIED_CLIENT_COUNTER_FIELD_
+};
+
+enum tied_client_event_type {
+    TIED_CLIENT_EV_SUBMIT = 1,
+    TIED_CLIENT_EV_CANCEL, /* the application gives up a call */
+    TIED_CLIENT_EV_REPLY,
+    TIED_CLIENT_EV_REJECT,
+    TIED_CLIENT_EV_LINK_UP, /* the link to a replica can be written */
+    TIED_CLIENT_EV_LINK_DOWN,
+    TIED_CLIENT_EV_WELCOME,
+    TIED_CLIENT_EV_PONG,
+    TIED_CLIENT_EV_SEND_FAILED, /* an action SEND_REQUEST could not be sent */
+    TIED_CLIENT_EV_STOP,        /* complete every call as CANCELLED, take no more */
+    TIED_CLIENT_EV_TIMEOUT
+};
+
+struct tied_client_submit {
+    uint32_t token;             /* [0, calls_max), not in use: the driver's number for the call */
+    uint32_t mode;              /* enum tied_mode */
+    bool is_idempotent;         /* declared safe to run more than once */
+    tied_time_t deadline;       /* absolute; TIED_NEVER: none. In the past: DEADLINE at once */
+    tied_duration_t stagger_ns; /* TIED_STAGGER_AUTO, or [0, 1 h] */
+};
+
+struct tied_client_event {
+    enum tied_client_event_type type;
+    uint32_t replica; /* REPLY, REJECT, LINK_*, WELCOME, PONG, SEND_FAILED */
+    union {
+        struct tied_client_submit submit;
+        struct {
+            struct tied_call_id call;
+        } cancel;
+        struct {
+            struct tied_call_id call;
+            uint8_t copy;
+            uint32_t status;
+            uint32_t flags; /* enum tied_reply_flag */
+            tied_duration_t queue_ns;
+            tied_duration_t service_ns;
+            struct tied_load load;
+        } reply;
+        struct {
+            struct tied_call_id call;
+            uint8_t copy;
+            uint8_t reason; /* as on the wire */
+            struct tied_load load;
+        } reject;
+        struct {
+            uint64_t incarnation;
+            tied_time_t echo; /* time of the HELLO that it answers */
+            bool id_matches;  /* the id is the configured one */
+            struct tied_load load;
+        } welcome;
+        struct {
+            tied_time_t echo; /* time of the PING that it answers */
+            struct tied_load load;
+        } pong;
+        struct {
+            struct tied_call_id call;
+            uint8_t copy;
+        } send_failed;
+    } u;
+};
+
+enum tied_client_action_type {
+    TIED_CLIENT_ACT_ACCEPTED = 1, /* token has this call id; first action of its SUBMIT */
+    TIED_CLIENT_ACT_SEND_REQUEST,
+    TIED_CLIENT_ACT_SEND_CANCEL,
+    TIED_CLIENT_ACT_SEND_HELLO,
+    TIED_CLIENT_ACT_SEND_PING,
+    TIED_CLIENT_ACT_COMPLETE /* the call has ended; token may be used again once this action
+                                has been taken */
+};
+
+struct tied_client_completion {
+    uint32_t outcome;  /* enum tied_outcome */
+    uint32_t status;   /* APP_ERROR: the application's number; else 0 */
+    uint32_t reject;   /* REJECTED, UNIMPLEMENTED: reason of the first refusal; else 0 */
+    uint32_t not_sent; /* enum tied_not_sent: why a copy that the mode provides for was not sent */
+    uint32_t copies_sent;
+    uint32_t winner; /* replica index, TIED_NO_REPLICA if none answered */
+    uint8_t winner_copy;
+    bool may_have_executed; /* false: definitely not; decides whether a caller may try again */
+    bool both_ran;          /* the reply says that the sibling had started too */
+    tied_duration_t queue_ns, service_ns; /* as the winner reports */
+    tied_duration_t latency_ns;           /* submit to completion */
+    tied_duration_t stagger_ns;           /* the one used; 0 in single mode */
+};
+
+struct tied_client_action {
+    enum tied_client_action_type type;
+    uint32_t token;   /* ACCEPTED, SEND_REQUEST, COMPLETE */
+    uint32_t replica; /* SEND_* */
+    struct tied_call_id call;
+    union {
+        struct {
+            uint8_t copy;
+            uint32_t flags;               /* enum tied_request_flag */
+            uint32_t sibling;             /* replica index, TIED_NO_REPLICA if none */
+            uint64_t incarnation;         /* of the replica it goes to */
+            uint64_t sibling_incarnation; /* 0 if none */
+            tied_duration_t remaining_ns; /* TIED_NEVER: none */
+            uint8_t attempts_left;
+        } request;
+        struct {
+            uint8_t reason; /* enum tied_cancel */
+        } cancel;
+        struct {
+            tied_time_t time; /* HELLO, PING: to be echoed */
+        } probe;
+        struct tied_client_completion completion;
+    } u;
+};
+
+/* A replica as the client knows it. */
+enum tied_replica_state {
+    TIED_REPLICA_DOWN = 0,    /* no link */
+    TIED_REPLICA_GREETED = 1, /* link up, HELLO sent, no WELCOME yet */
+    TIED_REPLICA_UP = 2,
+    TIED_REPLICA_SUSPECT = 3, /* link up, but silent for heartbeat_misses intervals */
+    TIED_REPLICA_MISNAMED = 4 /* it calls itself by another id: never used */
+};
+
+struct tied_client_replica {
+    uint32_t state; /* enum tied_replica_state */
+    uint64_t incarnation;
+    struct tied_load load;         /* last report */
+    tied_time_t load_at;           /* when it came; 0: never */
+    uint32_t in_flight;            /* own copies without an answer */
+    tied_duration_t round_trip_ns; /* smoothed PING round trip; 0: not measured yet */
+};
+
+/* The functions below have the contracts of their namesakes in replica_core.h. */
+TIED_EXPORT void tied_client_core_options_init (struct tied_client_core_options *options);
+TIED_EXPORT TIED_NODISCARD int
+tied_client_core_options_check (const struct tied_client_core_options *options,
+                                const char **out_field);
+TIED_EXPORT size_t tied_client_core_size (const struct tied_client_core_options *options);
+TIED_EXPORT TIED_NODISCARD tied_client_core_t *
+tied_client_core_init (void *memory, size_t size, const struct tied_client_core_options *options);
+
+/**
+ * Add the next replica; indices count from 0 in the order of addition. It starts DOWN.
+ *
+ * @return its index (>= 0), TIED_ERR_FULL (replicas_max)
+ *
+ * Ownership: none transferred.
+ * Thread: owner.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int tied_client_core_add_replica (tied_client_core_t *self);
+
+/**
+ * Feed one event; rules as tied_replica_core_step ().
+ *
+ * @return 0; TIED_ERR_INVAL (argument out of range, token in use); TIED_ERR_STATE (SUBMIT after
+ * STOP); TIED_ERR_ABSENT (CANCEL of a call that has ended or never was: harmless)
+ *
+ * Ownership: borrows.
+ * Thread: owner.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: no state changed, no action made.
+ */
+TIED_EXPORT TIED_NODISCARD int tied_client_core_step (tied_client_core_t *self,
+                                                      const struct tied_client_event *event,
+                                                      tied_time_t now);
+TIED_EXPORT const struct tied_client_action *tied_client_core_next (tied_client_core_t *self);
+TIED_EXPORT tied_time_t tied_client_core_deadline (const tied_client_core_t *self);
+
+/* Queries. Contract of each: thread owner, never block, cannot fail, nothing transferred. */
+TIED_EXPORT const struct tied_client_counters *
+tied_client_core_counters (const tied_client_core_t *self);
+TIED_EXPORT uint32_t tied_client_core_live_calls (const tied_client_core_t *self);
+TIED_EXPORT uint32_t tied_client_core_copies_in_flight (const tied_client_core_t *self);
+/* @return 0, TIED_ERR_INVAL (no such index); *out is written on success only. */
+TIED_EXPORT TIED_NODISCARD int tied_client_core_replica (const tied_client_core_t *self,
+                                                         uint32_t replica,
+                                                         struct tied_client_replica *out);
+TIED_EXPORT void tied_client_core_check (const tied_client_core_t *self);
+TIED_EXPORT uint64_t tied_client_core_hash (const tied_client_core_t *self);
+
+TIED_END_DECLS
+
+#endif

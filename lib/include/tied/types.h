@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of tied as C types: times, ids, modes, outcomes and reasons. Every list is an X-macro
+ * table, so the enum, the printed names and the documents come from one place.
+ */
+#ifndef TIED_TYPES_H
+#define TIED_TYPES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tied/export.h>
+
+TIED_BEGIN_DECLS
+
+/* A point in time in nanoseconds of a monotonic clock of the driver's choice. */
+typedef uint64_t tied_time_t;
+/* A length of time in nanoseconds. */
+typedef uint64_t tied_duration_t;
+/* Later than every time: "no deadline", "nothing to wait for". */
+#define TIED_NEVER UINT64_MAX
+
+#define TIED_US(n) ((uint64_t)(n)*1000u)
+#define TIED_MS(n) ((uint64_t)(n)*1000000u)
+#define TIED_S(n)  ((uint64_t)(n)*1000000000u)
+
+/* Longest replica id, client name or method name, in bytes, without a terminating NUL. */
+#define TIED_NAME_MAX 64
+
+/* What the application asked for. Never reused: the epoch is random per client object. */
+struct tied_call_id {
+    uint64_t epoch;
+    uint64_t sequence;
+};
+
+/* What a replica says of its queue whenever it answers. */
+struct tied_load {
+    uint32_t depth;   /* copies that wait in the queue */
+    uint32_t running; /* copies being served */
+    uint32_t wait_us; /* estimated time until a new copy starts, microseconds, saturated */
+};
+
+#define TIED_MODE_MAP(X)                                                                           \
+    X (SINGLE, 0, "single") /* one copy */                                                         \
+    X (TIED, 1, "tied")     /* two copies that name each other; the later start is dropped */
+
+#define TIED_OUTCOME_MAP(X)                                                                        \
+    X (OK, 0, "ok")                       /* a replica answered with status 0 */                   \
+    X (APP_ERROR, 1, "app_error")         /* a replica answered with another status */             \
+    X (REJECTED, 2, "rejected")           /* every copy was definitely refused: not executed */    \
+    X (DEADLINE, 3, "deadline")           /* the time ran out; may have executed */                \
+    X (CANCELLED, 4, "cancelled")         /* the caller gave up; may have executed */              \
+    X (UNAVAILABLE, 5, "unavailable")     /* replicas were lost; may have executed */              \
+    X (UNIMPLEMENTED, 6, "unimplemented") /* the replica does not know the method */               \
+    X (INVALID, 7, "invalid")             /* the call itself was not valid, nothing was sent */
+
+/* Why a replica refused a copy. Numbers are those of the wire. */
+#define TIED_REJECT_MAP(X)                                                                         \
+    X (BUSY, 1, "busy")                     /* an extra copy, and the queue is long enough */      \
+    X (FULL, 2, "full")                     /* the queue holds queue_depth copies */               \
+    X (TOO_LATE, 3, "too_late")             /* cannot start within its remaining time */           \
+    X (DRAINING, 4, "draining")             /* the replica is leaving */                           \
+    X (NOT_PERMITTED, 5, "not_permitted")   /* this client may not call this method */             \
+    X (UNKNOWN_METHOD, 6, "unknown_method") /* no handler has this name */                         \
+    X (EXPIRED, 7, "expired")               /* its time ran out in the queue; it did not run */    \
+    X (STALE, 8, "stale")                   /* meant for an earlier incarnation of this replica */ \
+    X (TOO_LARGE, 9, "too_large")           /* the body is over this replica's limit */
+
+/* Why a client cancels a copy. Numbers are those of the wire. */
+#define TIED_CANCEL_MAP(X)                                                                         \
+    X (WON, 1, "won")           /* another copy answered */                                        \
+    X (DEADLINE, 2, "deadline") /* the call's time ran out */                                      \
+    X (CALLER, 3, "caller")     /* the application gave up */
+
+/* Why a copy that the mode provides for was not sent. */
+#define TIED_NOT_SENT_MAP(X)                                                                       \
+    X (NONE, 0, "none")                     /* every copy was sent */                              \
+    X (NOT_IDEMPOTENT, 1, "not_idempotent") /* undeclared: one copy only */                        \
+    X (NO_SIBLING, 2, "no_sibling")         /* no second usable replica instance */                \
+    X (ANSWERED, 3, "answered")             /* the call ended before the stagger did */            \
+    X (DEADLINE_NEAR, 4, "deadline_near")   /* less than min_remaining was left */                 \
+    X (LINK_DOWN, 5, "link_down")           /* the second replica was lost, or its pipe is full */ \
+    X (COPIES_MAX, 6, "copies_max")         /* the call had copies_max copies already */
+
+/* What became of a copy that was sent, as its client sees it. */
+#define TIED_COPY_MAP(X)                                                                           \
+    X (IN_FLIGHT, 0, "in_flight")                                                                  \
+    X (WON, 1, "won")             /* its reply ended the call */                                   \
+    X (LOST_RACE, 2, "lost_race") /* another copy answered first */                                \
+    X (REJECTED, 3, "rejected")                                                                    \
+    X (LOST, 4, "lost")           /* its replica or link was lost */                               \
+    X (ABANDONED, 5, "abandoned") /* the call ended by deadline or by the caller */
+
+#define TIED_ENUM_(prefix, name, value)        TIED_##prefix##_##name = (value),
+#define TIED_ENUM_MODE_(name, value, text)     TIED_ENUM_ (MODE, name, value)
+#define TIED_ENUM_OUTCOME_(name, value, text)  TIED_ENUM_ (OUTCOME, name, value)
+#define TIED_ENUM_REJECT_(name, value, text)   TIED_ENUM_ (REJECT, name, value)
+#define TIED_ENUM_CANCEL_(name, value, text)   TIED_ENUM_ (CANCEL, name, value)
+#define TIED_ENUM_NOT_SENT_(name, value, text) TIED_ENUM_ (NOT_SENT, name, value)
+#define TIED_ENUM_COPY_(name, value, text)     TIED_ENUM_ (COPY, name, value)
+enum tied_mode {
+    TIED_MODE_MAP (TIED_ENUM_MODE_)
+};
+enum tied_outcome {
+    TIED_OUTCOME_MAP (TIED_ENUM_OUTCOME_) TIED_OUTCOME_COUNT
+};
+enum tied_reject {
+    TIED_REJECT_NONE = 0,
+    TIED_REJECT_MAP (TIED_ENUM_REJECT_) TIED_REJECT_COUNT
+};
+enum tied_cancel {
+    TIED_CANCEL_NONE = 0,
+    TIED_CANCEL_MAP (TIED_ENUM_CANCEL_) TIED_CANCEL_COUNT
+};
+enum tied_not_sent {
+    TIED_NOT_SENT_MAP (TIED_ENUM_NOT_SENT_) TIED_NOT_SENT_COUNT
+};
+enum tied_copy_fate {
+    TIED_COPY_MAP (TIED_ENUM_COPY_) TIED_COPY_COUNT
+};
+#undef TIED_ENUM_
+#undef TIED_ENUM_MODE_
+#undef TIED_ENUM_OUTCOME_
+#undef TIED_ENUM_REJECT_
+#undef TIED_ENUM_CANCEL_
+#undef TIED_ENUM_NOT_SENT_
+#undef TIED_ENUM_COPY_
+
+/**
+ * Printed name of a value, as used in JSON and logs ("app_error"); "?" for a value outside the
+ * list.
+ *
+ * @return a static string, never NULL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
+TIED_EXPORT const char *tied_mode_name (int mode);
+TIED_EXPORT const char *tied_outcome_name (int outcome);
+TIED_EXPORT const char *tied_reject_name (int reason);
+TIED_EXPORT const char *tied_cancel_name (int reason);
+TIED_EXPORT const char *tied_not_sent_name (int reason);
+TIED_EXPORT const char *tied_copy_fate_name (int fate);
+
+/**
+ * Version of the library that is linked, as opposed to the header that was compiled.
+ *
+ * @param major,minor,patch  written if not NULL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
+TIED_EXPORT void tied_version (int *major, int *minor, int *patch);
+
+TIED_END_DECLS
+
+#endif
