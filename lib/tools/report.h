@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a run of several policies measured, as one value, and the three ways to write it down: JSON
+ * (docs/json.md), a text table, and one self-contained HTML page. Only counts and histograms are
+ * kept here; every ratio is computed when it is written, so that no two writers can disagree.
+ */
+#ifndef TI_REPORT_H
+#define TI_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/hist.h"
+
+#include <tied/export.h>
+#include <tied/types.h>
+
+#define TI_REPORT_SCHEMA       1
+#define TI_REPORT_POLICIES_MAX 8
+
+struct ti_report_policy {
+    const char *policy;      /* "single", "tied" */
+    double load;             /* offered work / capacity of all workers; negative: not known */
+    uint64_t calls;          /* that have ended: the sum of outcomes */
+    struct ti_hist *latency; /* ns, of the calls that a replica answered (ok, app_error) */
+    uint64_t copies;         /* sent by the client */
+    uint64_t executions;     /* handlers started, as the replicas saw it */
+    uint64_t duplicates;     /* calls executed twice, as the replicas saw it */
+    uint64_t outcomes[TIED_OUTCOME_COUNT];
+    struct {
+        uint64_t sent;      /* STARTED between replicas and CANCEL of the client */
+        uint64_t effective; /* removed a copy from a queue, or turned it away when it came */
+        uint64_t early;     /* of those, came before the copy */
+        uint64_t late;      /* came when the copy had started or finished */
+    } cancels;
+    uint64_t not_sent[TIED_NOT_SENT_COUNT]; /* [NONE] is not written */
+    uint64_t lateness_max_ns; /* latest that the generator sent a call after its intended time */
+};
+
+struct ti_report {
+    const char *program;  /* "tied-client bench" */
+    const char *command;  /* the whole command line, for a person; may be NULL */
+    const char *service;  /* what the replicas do: "sleep:exp(10ms)"; NULL: not known */
+    const char *arrivals; /* "poisson" or "closed" */
+    double rate;          /* calls per second of each policy; 0: closed loop */
+    uint32_t outstanding; /* closed loop: calls at once; 0: open loop */
+    uint32_t replicas;
+    uint32_t workers;     /* per replica; 0: not known */
+    uint64_t duration_ns; /* of each policy */
+    uint64_t seed;
+    uint64_t started_unix_s; /* 0: not known */
+    uint32_t policies_count;
+    struct ti_report_policy policies[TI_REPORT_POLICIES_MAX];
+};
+
+/* All zero, no policies. Strings given to a report are borrowed until it is deinitialised. */
+void ti_report_init (struct ti_report *self);
+/* Frees the histograms. */
+void ti_report_deinit (struct ti_report *self);
+/* The next policy with an empty histogram; NULL: TI_REPORT_POLICIES_MAX, or out of memory. */
+struct ti_report_policy *ti_report_add (struct ti_report *self, const char *policy);
+/* A histogram as a policy has it: 1 ns to 1 h, error below 0.8 %; free () it. NULL: no memory. */
+struct ti_hist *ti_report_hist_new (void);
+
+/* x / calls; 0 without calls. */
+double ti_report_per_call (const struct ti_report_policy *policy, uint64_t x);
+
+/* @return 0, TIED_ERR_SYSTEM (a write failed; see errno) */
+TIED_NODISCARD int ti_report_write_json (const struct ti_report *self, FILE *file);
+TIED_NODISCARD int ti_report_write_table (const struct ti_report *self, FILE *file);
+TIED_NODISCARD int ti_report_write_html (const struct ti_report *self, FILE *file);
+/*
+ * Write to path by way of a new file beside it, so that a reader sees the old one or the new one.
+ * @return 0, TIED_ERR_SYSTEM (see errno; path is unchanged)
+ */
+TIED_NODISCARD int ti_report_save (const struct ti_report *self,
+                                   int (*write) (const struct ti_report *self, FILE *file),
+                                   const char *path);
+
+#define TI_REPORT_SENTENCE_MAX 1024
+/*
+ * What the second and later policies gained over the first, or over the one named "single", and
+ * what it cost; without newline. @return buffer
+ */
+const char *ti_report_sentence (const struct ti_report *self, char buffer[TI_REPORT_SENTENCE_MAX]);
+
+/* One point of a distribution: `share` of the calls took `ns` or less. */
+struct ti_report_point {
+    double share;
+    uint64_t ns;
+};
+#define TI_REPORT_POINTS_MAX 256
+/*
+ * The distribution at points evenly spaced on log (1 / (1 - share)), the same for every histogram,
+ * as far as its number of samples reaches; the last one is the largest sample at share 1.
+ * @return how many; 0 when empty
+ */
+uint32_t ti_report_distribution (const struct ti_hist *latency,
+                                 struct ti_report_point points[TI_REPORT_POINTS_MAX]);
+
+#endif
