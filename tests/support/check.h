@@ -22,23 +22,17 @@
 #include <cmocka.h>
 
 /* Durations in nanoseconds. */
-#define US(n) ((uint64_t)(n) * UINT64_C (1000))
-#define MS(n) ((uint64_t)(n) * UINT64_C (1000000))
-#define S(n)  ((uint64_t)(n) * UINT64_C (1000000000))
+#define US(n) ((uint64_t)(n)*UINT64_C (1000))
+#define MS(n) ((uint64_t)(n)*UINT64_C (1000000))
+#define S(n)  ((uint64_t)(n)*UINT64_C (1000000000))
 
 #define CHECK_RELATION_(type, cast, format, a, op, b)                                              \
     do {                                                                                           \
-        type check_a_ = (cast) (a);                                                                \
-        type check_b_ = (cast) (b);                                                                \
+        type check_a_ = (cast)(a);                                                                 \
+        type check_b_ = (cast)(b);                                                                 \
         if (!(check_a_ op check_b_)) {                                                             \
-            print_error ("%s:%d: %s %s %s\n  left:  " format "\n  right: " format "\n",            \
-                         __FILE__,                                                                 \
-                         __LINE__,                                                                 \
-                         #a,                                                                       \
-                         #op,                                                                      \
-                         #b,                                                                       \
-                         check_a_,                                                                 \
-                         check_b_);                                                                \
+            print_error ("%s:%d: %s %s %s\n  left:  " format "\n  right: " format "\n", __FILE__,  \
+                         __LINE__, #a, #op, #b, check_a_, check_b_);                               \
             _fail (__FILE__, __LINE__);                                                            \
         }                                                                                          \
     } while (0)
@@ -77,13 +71,8 @@ static inline void check_str_ (const char *file,
 {
     if (a == b || (a && b && strcmp (a, b) == 0))
         return;
-    print_error ("%s:%d: %s equals %s\n  left:  \"%s\"\n  right: \"%s\"\n",
-                 file,
-                 line,
-                 text_a,
-                 text_b,
-                 a ? a : "(null)",
-                 b ? b : "(null)");
+    print_error ("%s:%d: %s equals %s\n  left:  \"%s\"\n  right: \"%s\"\n", file, line, text_a,
+                 text_b, a ? a : "(null)", b ? b : "(null)");
     _fail (file, line);
 }
 
@@ -104,13 +93,7 @@ static inline void check_mem_ (const char *file,
         return;
     print_error ("%s:%d: %s equals %s in %zu bytes: differ at byte %zu\n  left:  0x%02x\n"
                  "  right: 0x%02x\n",
-                 file,
-                 line,
-                 text_a,
-                 text_b,
-                 size,
-                 at,
-                 (unsigned int)left[at],
+                 file, line, text_a, text_b, size, at, (unsigned int)left[at],
                  (unsigned int)right[at]);
     _fail (file, line);
 }

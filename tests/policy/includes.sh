@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Dependencies point one way: base <- wire <- core <- zmq <- replica, client; and the pure folders
+# include nothing that could reach a clock, a thread, a socket, a stream or the heap.
+set -euo pipefail
+cd "$TIED_SOURCE_DIR"
+failed=0
+
+# no_include FOLDERS PATTERN REASON: no #include in FOLDERS whose target matches PATTERN.
+no_include () {
+    local hits
+    # shellcheck disable=SC2086
+    hits=$(grep -rnE --include='*.c' --include='*.h' -e "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($2)[>\"]" $1 \
+               2>/dev/null | grep -v "${4:-^\$}" || true)
+    if [ -n "$hits" ]; then
+        printf '%s:\n%s\n' "$3" "$hits"
+        failed=1
+    fi
+}
+
+system='zmq\.h|czmq\.h|msgpack\.h|pthread\.h|threads\.h|time\.h|stdio\.h|unistd\.h|stdlib\.h|signal\.h|errno\.h|poll\.h|math\.h|sys/.*|net.*|arpa/.*'
+no_include 'lib/base lib/wire lib/core lib/include' "$system" \
+    'the core is pure: no clock, thread, socket, stream or heap header' \
+    '^lib/base/assert\.c:[0-9]*:#include <stdlib\.h>$'
+no_include 'lib/base' '(\.\./)?(wire|core|zmq|tools)/.*' 'base includes nothing above it'
+no_include 'lib/wire' '(\.\./)?(core|zmq|tools)/.*' 'wire includes nothing above it'
+no_include 'lib/core' '(\.\./)?(zmq|tools)/.*' 'core includes nothing above it'
+no_include 'lib/base lib/wire lib/core lib/zmq' 'tied/(client|replica|tied)\.h' \
+    'nothing in lib includes a header of a runtime'
+no_include 'lib/wire' 'tied/(client_core|replica_core)\.h' 'the codec does not know the cores'
+no_include 'lib/zmq replica/src client/src' '(\.\./)?tools/.*' 'tools belong to the programs'
+no_include 'lib replica client' 'zmq\.h' 'only lib/zmq and programs include zmq.h' \
+    '^lib/zmq/\|^lib/examples/\|/examples/\|^[a-z]*/tied-[a-z]*\.c:\|^[a-z]*/app/\|^replica/src/\|^client/src/'
+no_include 'lib/base lib/wire lib/core lib/zmq replica/src client/src' 'czmq\.h' \
+    'czmq belongs to programs and tests, not to the library'
+no_include 'replica/src' 'tied/client\.h' 'the replica does not know the client'
+no_include 'client/src' 'tied/replica\.h' 'the client does not know the replica'
+exit $failed
