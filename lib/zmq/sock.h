@@ -54,10 +54,10 @@ void ti_envelope_close (struct ti_envelope *envelope);
 
 /*
  * Encode and send, never blocking. route NULL for a DEALER. A body larger than inline_max goes in a
- * frame of its own.
- * body_follows is set accordingly.
- * 0; TIED_ERR_ABSENT (no such peer or no connection), TIED_ERR_FULL (high-water mark),
- * TIED_ERR_INVAL.
+ * frame of its own; body_follows is set accordingly. The message's views are read, not kept.
+ * 0; TIED_ERR_ABSENT (no such route; DEALER: no connection, or its pipe is full), TIED_ERR_FULL
+ * (ROUTER: high-water mark), TIED_ERR_INVAL, TIED_ERR_NOMEM, TIED_ERR_SYSTEM. On error nothing was
+ * sent.
  */
 TIED_NODISCARD int ti_sock_send (void *sock,
                                  const void *route,

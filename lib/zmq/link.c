@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+#include "zmq/link.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Less than RECONNECT_IVL: between two looks closer than this no reconnect can hide. */
+#define UNSEEN_MAX TIED_MS (15)
+
+static int open_monitor (struct ti_link *self, void *context)
+{
+    static atomic_uint_fast64_t count; /* inproc names are per context and must differ */
+    char name[64];
+    int linger = 0;
+    int no_limit = 0; /* the I/O thread that reports must never wait for a reader */
+
+    (void)snprintf (name, sizeof name, "inproc://tied-link-%llu",
+                    (unsigned long long)atomic_fetch_add (&count, 1));
+    if (zmq_socket_monitor (self->sock, name, ZMQ_EVENT_DISCONNECTED) != 0)
+        return TIED_ERR_SYSTEM;
+    self->monitor = zmq_socket (context, ZMQ_PAIR);
+    if (!self->monitor || zmq_setsockopt (self->monitor, ZMQ_LINGER, &linger, sizeof linger) != 0 ||
+        zmq_setsockopt (self->monitor, ZMQ_RCVHWM, &no_limit, sizeof no_limit) != 0 ||
+        zmq_connect (self->monitor, name) != 0)
+        return TIED_ERR_SYSTEM;
+    return 0;
+}
+
+int ti_link_open (struct ti_link *self,
+                  void *context,
+                  const char *endpoint,
+                  const struct ti_sock_options *options)
+{
+    struct ti_sock_options dealer = *options;
+    int rc = TIED_ERR_SYSTEM;
+
+    memset (self, 0, sizeof *self);
+    dealer.type = ZMQ_DEALER;
+    self->sock = ti_sock_new (context, &dealer);
+    if (self->sock) {
+        self->fd = ti_sock_fd (self->sock);
+        rc = self->fd < 0 ? TIED_ERR_SYSTEM : open_monitor (self, context);
+        if (rc == 0)
+            rc = ti_sock_connect (self->sock, endpoint);
+    }
+    if (rc != 0)
+        ti_link_close (self);
+    return rc;
+}
+
+void ti_link_close (struct ti_link *self)
+{
+    if (self->sock)
+        (void)zmq_socket_monitor (self->sock, NULL, 0);
+    ti_sock_close (&self->monitor);
+    ti_sock_close (&self->sock);
+    self->fd = -1;
+    self->is_up = false;
+}
+
+/* Read away all events of the monitor; all of them are disconnects. */
+static bool was_disconnected (struct ti_link *self)
+{
+    bool any = false;
+    zmq_msg_t frame;
+
+    zmq_msg_init (&frame);
+    while (zmq_msg_recv (&frame, self->monitor, ZMQ_DONTWAIT) >= 0)
+        any = true;
+    zmq_msg_close (&frame);
+    return any;
+}
+
+unsigned ti_link_update (struct ti_link *self, tied_time_t now)
+{
+    int events = ti_sock_events (self->sock);
+    bool is_up = (events & ZMQ_POLLOUT) != 0;
+    bool was_up = self->is_up;
+    bool hides = now - self->seen_at > UNSEEN_MAX || is_up != was_up;
+    unsigned bits = (events & ZMQ_POLLIN) != 0 ? TI_LINK_READABLE : 0;
+
+    self->seen_at = now;
+    self->is_up = is_up;
+    if (hides && was_disconnected (self) && was_up && is_up)
+        return bits | TI_LINK_DOWN | TI_LINK_UP;
+    if (was_up && !is_up)
+        bits |= TI_LINK_DOWN;
+    if (!was_up && is_up)
+        bits |= TI_LINK_UP;
+    return bits;
+}
+
+int ti_link_send (struct ti_link *self, struct tied_message *message, uint32_t inline_max)
+{
+    return ti_sock_send (self->sock, NULL, 0, message, inline_max);
+}
+
+enum ti_recv ti_link_recv (struct ti_link *self, struct ti_envelope *out)
+{
+    return ti_sock_recv (self->sock, false, out);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include "zmq/sock.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Headers with bodies up to here are packed on the stack and copied once into the message. */
+#define STACK_HEADER 2048
+
+enum {
+    LINGER_MS = 300,   /* replies and cancels on their way at close */
+    RECONNECT_MS = 20, /* never 0, ZQ-31 */
+    RECONNECT_MAX_MS = 1000,
+    CONNECT_TIMEOUT_MS = 2000, /* a silent host is tried again, instead of the system's minutes */
+    KEEPALIVE_IDLE_S = 10,
+    KEEPALIVE_INTERVAL_S = 5,
+    KEEPALIVE_COUNT = 3
+};
+
+static int set_int (void *sock, int option, int value)
+{
+    return zmq_setsockopt (sock, option, &value, sizeof value);
+}
+
+static int set_options (void *sock, const struct ti_sock_options *options)
+{
+    int rc = 0;
+
+    rc |= set_int (sock, ZMQ_LINGER, LINGER_MS);
+    rc |= set_int (sock, ZMQ_SNDHWM, (int)options->send_hwm);
+    rc |= set_int (sock, ZMQ_RCVHWM, (int)options->recv_hwm);
+    rc |= set_int (sock, ZMQ_SNDTIMEO, 0);
+    rc |= set_int (sock, ZMQ_RCVTIMEO, 0);
+    rc |= zmq_setsockopt (sock, ZMQ_MAXMSGSIZE, &options->frame_max, sizeof options->frame_max);
+    /* A machine that lost its power says nothing: let the kernel find out. */
+    rc |= set_int (sock, ZMQ_TCP_KEEPALIVE, 1);
+    rc |= set_int (sock, ZMQ_TCP_KEEPALIVE_IDLE, KEEPALIVE_IDLE_S);
+    rc |= set_int (sock, ZMQ_TCP_KEEPALIVE_INTVL, KEEPALIVE_INTERVAL_S);
+    rc |= set_int (sock, ZMQ_TCP_KEEPALIVE_CNT, KEEPALIVE_COUNT);
+    if (options->type == ZMQ_ROUTER) {
+        rc |= set_int (sock, ZMQ_ROUTER_MANDATORY, 1);
+    } else {
+        rc |= set_int (sock, ZMQ_IMMEDIATE, 1);
+        rc |= set_int (sock, ZMQ_RECONNECT_IVL, RECONNECT_MS);
+        rc |= set_int (sock, ZMQ_RECONNECT_IVL_MAX, RECONNECT_MAX_MS);
+        rc |= set_int (sock, ZMQ_CONNECT_TIMEOUT, CONNECT_TIMEOUT_MS);
+    }
+    return rc;
+}
+
+void *ti_sock_new (void *context, const struct ti_sock_options *options)
+{
+    void *sock = zmq_socket (context, options->type);
+
+    if (sock && set_options (sock, options) != 0)
+        ti_sock_close (&sock);
+    return sock;
+}
+
+void ti_sock_close (void **sock_p)
+{
+    if (!sock_p || !*sock_p)
+        return;
+    int saved = errno;
+
+    (void)zmq_close (*sock_p);
+    *sock_p = NULL;
+    errno = saved;
+}
+
+/* A name keeps its IPv4 meaning unless the address is written as IPv6: with ZMQ_IPV6 on,
+   "localhost" would never fall back to 127.0.0.1. */
+static void choose_family (void *sock, const char *endpoint)
+{
+    (void)set_int (sock, ZMQ_IPV6, strchr (endpoint, '[') != NULL);
+}
+
+static int endpoint_error (int error)
+{
+    switch (error) {
+    case EADDRINUSE:
+        return TIED_ERR_IN_USE;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+    case EMTHREAD:
+    case ETERM:
+    case ENOTSOCK:
+        return TIED_ERR_SYSTEM;
+    default:
+        return TIED_ERR_ENDPOINT;
+    }
+}
+
+int ti_sock_bind (void *sock, const char *endpoint, char *out_endpoint, size_t capacity)
+{
+    size_t size = capacity;
+
+    choose_family (sock, endpoint);
+    if (zmq_bind (sock, endpoint) != 0)
+        return endpoint_error (errno);
+    if (capacity > 0 && zmq_getsockopt (sock, ZMQ_LAST_ENDPOINT, out_endpoint, &size) != 0) {
+        (void)zmq_unbind (sock, endpoint);
+        return TIED_ERR_ENDPOINT;
+    }
+    return 0;
+}
+
+int ti_sock_connect (void *sock, const char *endpoint)
+{
+    choose_family (sock, endpoint);
+    return zmq_connect (sock, endpoint) == 0 ? 0 : endpoint_error (errno);
+}
+
+int ti_sock_fd (void *sock)
+{
+    int fd = -1;
+    size_t size = sizeof fd;
+
+    return zmq_getsockopt (sock, ZMQ_FD, &fd, &size) == 0 ? fd : -1;
+}
+
+int ti_sock_events (void *sock)
+{
+    int events = 0;
+    size_t size = sizeof events;
+    int rc;
+
+    do
+        rc = zmq_getsockopt (sock, ZMQ_EVENTS, &events, &size);
+    while (rc != 0 && errno == EINTR);
+    return rc == 0 ? events : 0;
+}
+
+static int receive_frame (void *sock, zmq_msg_t *frame)
+{
+    int rc;
+
+    do
+        rc = zmq_msg_recv (frame, sock, ZMQ_DONTWAIT);
+    while (rc < 0 && errno == EINTR);
+    return rc;
+}
+
+static enum ti_recv drain_message (void *sock, struct ti_envelope *envelope, const zmq_msg_t *last)
+{
+    bool has_more = zmq_msg_more (last) != 0;
+
+    while (has_more && receive_frame (sock, &envelope->body) >= 0)
+        has_more = zmq_msg_more (&envelope->body) != 0;
+    ti_envelope_close (envelope);
+    return TI_RECV_MULTIPART;
+}
+
+enum ti_recv ti_sock_recv (void *sock, bool is_router, struct ti_envelope *out)
+{
+    zmq_msg_init (&out->route);
+    zmq_msg_init (&out->header);
+    zmq_msg_init (&out->body);
+    out->has_body = false;
+
+    if (is_router) {
+        if (receive_frame (sock, &out->route) < 0) {
+            ti_envelope_close (out);
+            return TI_RECV_NONE;
+        }
+        if (!zmq_msg_more (&out->route))
+            return drain_message (sock, out, &out->route);
+    }
+    /* The frames of a message arrive together, so only the first one can be missing. */
+    if (receive_frame (sock, &out->header) < 0) {
+        ti_envelope_close (out);
+        return TI_RECV_NONE;
+    }
+    if (!zmq_msg_more (&out->header))
+        return TI_RECV_MESSAGE;
+    if (receive_frame (sock, &out->body) < 0 || zmq_msg_more (&out->body))
+        return drain_message (sock, out, &out->body);
+    out->has_body = true;
+    return TI_RECV_MESSAGE;
+}
+
+void ti_envelope_close (struct ti_envelope *envelope)
+{
+    zmq_msg_close (&envelope->route);
+    zmq_msg_close (&envelope->header);
+    zmq_msg_close (&envelope->body);
+}
+
+/* The body of a message that may have one; NULL for the other types. */
+static struct tied_view *body_of (struct tied_message *message, bool **out_follows)
+{
+    switch (message->type) {
+    case TIED_WIRE_REQUEST:
+        *out_follows = &message->u.request.body_follows;
+        return &message->u.request.body;
+    case TIED_WIRE_REPLY:
+        *out_follows = &message->u.reply.body_follows;
+        return &message->u.reply.body;
+    default:
+        return NULL;
+    }
+}
+
+static int send_error (bool is_router)
+{
+    switch (errno) {
+    case EHOSTUNREACH:
+        return TIED_ERR_ABSENT;
+    case EAGAIN:
+    case EINTR:
+        return is_router ? TIED_ERR_FULL : TIED_ERR_ABSENT;
+    default:
+        return TIED_ERR_SYSTEM;
+    }
+}
+
+/* Takes the frame, also on error. */
+static int send_frame (void *sock, zmq_msg_t *frame, int flags)
+{
+    int rc = zmq_msg_send (frame, sock, flags | ZMQ_DONTWAIT);
+
+    /* A send looks at what the I/O thread reports only now and then, and with DONTWAIT a pipe that
+       has long been emptied still counts as full: ask, and try once more. */
+    if (rc < 0 && (errno == EAGAIN || errno == EINTR) && ti_sock_events (sock) != 0)
+        rc = zmq_msg_send (frame, sock, flags | ZMQ_DONTWAIT);
+    if (rc < 0) {
+        int saved = errno;
+        zmq_msg_close (frame);
+        errno = saved;
+    }
+    return rc;
+}
+
+static int send_bytes (void *sock, const void *data, size_t size, int flags)
+{
+    zmq_msg_t frame;
+
+    if (zmq_msg_init_size (&frame, size) != 0)
+        return -1;
+    if (size > 0)
+        memcpy (zmq_msg_data (&frame), data, size);
+    return send_frame (sock, &frame, flags);
+}
+
+static int send_frames (void *sock,
+                        const void *route,
+                        size_t route_size,
+                        const void *header,
+                        size_t header_size,
+                        const struct tied_view *body)
+{
+    /* A failed frame ends the message: what follows would be taken for a new one (ZQ-03). */
+    if (route && send_bytes (sock, route, route_size, ZMQ_SNDMORE) < 0)
+        return send_error (true);
+    if (send_bytes (sock, header, header_size, body ? ZMQ_SNDMORE : 0) < 0)
+        return send_error (route != NULL);
+    if (body && send_bytes (sock, body->data, body->size, 0) < 0)
+        return send_error (route != NULL);
+    return 0;
+}
+
+int ti_sock_send (void *sock,
+                  const void *route,
+                  size_t route_size,
+                  struct tied_message *message,
+                  uint32_t inline_max)
+{
+    bool *follows = NULL;
+    struct tied_view *body = body_of (message, &follows);
+    unsigned char stack[STACK_HEADER];
+    void *heap = NULL;
+    void *buffer = stack;
+    size_t capacity = sizeof stack;
+    int rc;
+
+    if (body) {
+        *follows = body->size > inline_max;
+        if (!*follows && body->size > sizeof stack - TIED_WIRE_HEADER_MAX) {
+            capacity = tied_wire_bound (message);
+            heap = malloc (capacity);
+            if (!heap)
+                return TIED_ERR_NOMEM;
+            buffer = heap;
+        }
+    }
+    rc = tied_wire_encode (message, buffer, capacity);
+    if (rc > 0)
+        rc = send_frames (sock, route, route_size, buffer, (size_t)rc,
+                          body && *follows ? body : NULL);
+    free (heap);
+    return rc;
+}
