@@ -3,9 +3,12 @@
 # libtied.so exports exactly the functions that a public header marks TIED_EXPORT.
 set -euo pipefail
 cd "$TIED_SOURCE_DIR"
-exported=$("$NM" -D --defined-only "$TIED_SHARED_LIBRARY" | awk '{print $3}' | grep -vE '^(__(asan|ubsan|tsan|sancov|odr_asan)|_(init|fini)$)' | sort -u)
-declared=$(cat {lib,replica,client}/include/tied/*.h | tr '\n' ' ' | grep -oE 'TIED_EXPORT [^;{]*;' |
-               sed -E 's/ *\(\(?[a-z_]*.*$//; s/.*[ *]//' | sort -u)
+sanitizer='^(__(asan|ubsan|tsan|sancov|odr_asan)|_(init|fini)$)'
+exported=$("$NM" -D --defined-only "$TIED_SHARED_LIBRARY" | awk '{print $3}' |
+    grep -vE "$sanitizer" | sort -u)
+# From the mark to the semicolon; what is left before the first parenthesis ends in the name.
+declared=$(grep -hv '^#' {lib,replica,client}/include/tied/*.h | tr '\n' ' ' |
+    grep -oE 'TIED_EXPORT [^;{]*;' | sed -E 's/ *\(.*$//; s/.*[ *]//' | sort -u)
 foreign=$(grep -v '^tied_' <<<"$exported" || true)
 extra=$(comm -23 <(echo "$exported") <(echo "$declared"))
 missing=$(comm -13 <(echo "$exported") <(echo "$declared"))
