@@ -51,7 +51,7 @@ TIED_NODISCARD int ti_parse_rate (const char *text, double *out_per_second);
 #define TI_UNITS_TEXT_MAX 32
 
 /*
- * The shortest text that ti_parse_duration () reads back as the same number: "1.5ms", "90s".
+ * A short text that ti_parse_duration () reads back as the same number: "1.5ms", "90s", "0s".
  * TIED_NEVER gives "never". @return buffer
  */
 const char *ti_format_duration (uint64_t ns, char buffer[TI_UNITS_TEXT_MAX]);
