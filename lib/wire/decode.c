@@ -243,7 +243,8 @@ int tied_wire_decode (const void *data, size_t size, struct tied_message *out, i
     if (out_fault)
         *out_fault = unpack.fault;
     if (unpack.fault == TIED_WIRE_FAULT_NONE) {
-        *out = message;
+        if (out)
+            *out = message;
         return 0;
     }
     return unpack.fault == TIED_WIRE_FAULT_VERSION ? TIED_ERR_VERSION : TIED_ERR_MALFORMED;

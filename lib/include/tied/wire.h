@@ -197,7 +197,7 @@ tied_wire_encode (const struct tied_message *message, void *buffer, size_t capac
  * fields; everything else that is not exactly as documented is refused.
  *
  * @param data,size  the whole first frame of a message
- * @param out        written on success only; its views point into data
+ * @param out        if not NULL: written on success only; its views point into data
  * @param out_fault  if not NULL: enum tied_wire_fault, TIED_WIRE_FAULT_NONE on success
  * @return 0; TIED_ERR_VERSION (another protocol version); TIED_ERR_MALFORMED (all other faults)
  *
