@@ -5,10 +5,26 @@
  *   options_init -> new -> add_replica... -> start -> call / submit + wait / submit + next -> stop
  * -> destroy
  *
+ *   NEW --start--> STARTED --stop--> STOPPED --destroy-->
+ *    |                                 ^
+ *    +--------------stop---------------+
+ *
  * A client object is safe to use from any thread. Two ways to drive it: THREADED has a thread of
  * its own for timers and for answers that nobody waits for, and a caller that waits receives its
  * answer without a hop through that thread; CALLER has no thread, the library works only inside
- * tied_client_call (), _wait (), _next () and _poll ().
+ * tied_client_call (), _wait (), _next (), _poll () and _wait_ready ().
+ *
+ * A call that was submitted counts against calls_max until its reply has been collected, by
+ * tied_client_wait () or, with to_queue, by tied_client_next (). Each call ends exactly once, by
+ * its deadline at the latest, whatever becomes of the replicas. A negative return value says that a
+ * *function* could not do its work; how a *call* ended is in reply.details.outcome.
+ *
+ * In THREADED mode a thread that submits and then neither waits nor asks for tied_client_fd () may
+ * see the library's thread take over up to 1 ms after a waiting function was last at work.
+ *
+ * What the library does not do: it installs no signal handler, blocks all signals in its threads,
+ * and registers nothing to run at exit. After fork () the child must not touch the client;
+ * posix_spawn () and fork () followed by exec () are fine.
  */
 #ifndef TIED_CLIENT_H
 #define TIED_CLIENT_H
@@ -73,6 +89,7 @@ struct tied_reply {
     X (malformed)                                                                                  \
     X (multipart)                                                                                  \
     X (misdirected)     /* a message that no replica may send to a client */                       \
+    X (oversized)       /* a reply whose body is over body_max: dropped */                         \
     X (cancels_dropped) /* CANCEL that could not be sent */                                        \
     X (queue_overflow)  /* always 0: completions are bounded by calls_max */
 
@@ -86,36 +103,305 @@ struct tied_client_stats {
     uint32_t copies_in_flight;
 };
 
+/**
+ * Fill options with the defaults; all of them can stay.
+ *
+ * @param options  written whole
+ *
+ * Ownership: borrows; name points to a static string.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
 TIED_EXPORT void tied_client_options_init (struct tied_client_options *options);
+
+/**
+ * Check every field against its range.
+ *
+ * @param options    a filled struct
+ * @param out_field  if not NULL: name of the first bad field, a static string; fields of `core` by
+ * their own name; written on error only
+ * @return 0, TIED_ERR_INVAL
+ *
+ * Ownership: borrows.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: nothing else is touched.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_client_options_check (const struct tied_client_options *options,
                                                           const char **out_field);
+
+/**
+ * Make a client; all of its tables are allocated here.
+ *
+ * @param options  copied
+ * @return the client, NULL if the options are invalid or the system gives no memory or descriptor
+ *
+ * Ownership: the caller owns the client; a zmq_context that was given stays the caller's and must
+ * outlive it.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: nothing is left.
+ */
 TIED_EXPORT TIED_NODISCARD tied_client_t *
 tied_client_new (const struct tied_client_options *options);
+
+/**
+ * Stop the client if it runs, as tied_client_stop () with 300 ms, and free it. Completions that
+ * were not collected are lost; replies that were collected stay valid.
+ *
+ * @param self_p  NULL and a pointer to NULL are accepted; *self_p becomes NULL
+ *
+ * Ownership: takes the client.
+ * Thread: any, while no other thread is inside a function of this client.
+ * Blocking: up to about 300 ms, for cancels on their way to replicas that do not read.
+ * Callback-safe: there are no callbacks.
+ * On error: cannot fail.
+ */
 TIED_EXPORT void tied_client_destroy (tied_client_t **self_p);
+
+/**
+ * Name one replica. The connection is made and kept by the library; an address that nobody listens
+ * at is no error.
+ *
+ * @param id        1..TIED_NAME_MAX of A-Z a-z 0-9 . _ - : must be what the replica calls itself
+ * @param endpoint  its client endpoint, a ZeroMQ string: "tcp://10.0.0.7:5555"
+ * @return 0; TIED_ERR_INVAL; TIED_ERR_EXISTS (the id was added before); TIED_ERR_FULL
+ * (replicas_max); TIED_ERR_ENDPOINT; TIED_ERR_STATE (after start); TIED_ERR_SYSTEM
+ *
+ * Ownership: copies.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_add_replica (tied_client_t *self, const char *id, const char *endpoint);
+
+/**
+ * Begin: from here on calls are taken, and the THREADED drive has its thread. A client without
+ * replicas starts, too; its calls end as unavailable.
+ *
+ * @return 0; TIED_ERR_INVAL; TIED_ERR_STATE (started or stopped before); TIED_ERR_SYSTEM (no
+ * thread)
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_client_start (tied_client_t *self);
+
+/**
+ * Wait until at least so many replicas can be used. Nobody needs this to make calls: it is for
+ * programs that want to say that a replica cannot be reached, and for tests.
+ *
+ * @param replicas    [0, number added]
+ * @param timeout_ns  0: look once; TIED_NEVER: no bound
+ * @return 0; TIED_ERR_TIMEOUT; TIED_ERR_INVAL; TIED_ERR_STATE (not started, or stopped meanwhile)
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: up to timeout_ns; the thread may work for other threads' calls meanwhile.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_wait_ready (tied_client_t *self, uint32_t replicas, tied_duration_t timeout_ns);
+
+/**
+ * Fill a call with the defaults: tied, measured stagger, the client's timeout, not idempotent.
+ *
+ * @param call  written whole
+ *
+ * Ownership: borrows; method and body must live until the call has been submitted.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
 TIED_EXPORT void
 tied_call_init (struct tied_call *call, const char *method, const void *body, size_t body_size);
+
+/**
+ * Make a call and wait for its end, which is at its deadline at the latest. With a timeout of
+ * TIED_NEVER it may be never.
+ *
+ * @param call  to_queue must be false
+ * @param out   written when 0 is returned; give it to tied_reply_release ()
+ * @return 0: the call ended, see out->details.outcome; TIED_ERR_INVAL; TIED_ERR_TOOBIG (body_max);
+ * TIED_ERR_FULL (calls_max); TIED_ERR_STATE (not started, or stopped); TIED_ERR_NOMEM
+ *
+ * Ownership: borrows the call; the reply is the caller's.
+ * Thread: any.
+ * Blocking: until the call ends; the thread may work for other threads' calls meanwhile.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing was sent and *out is unchanged; but with TIED_ERR_NOMEM the call may have run
+ * and its reply is lost.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_call (tied_client_t *self, const struct tied_call *call, struct tied_reply *out);
+
+/**
+ * Begin a call. Its first copy is sent before this returns. Collect its reply with
+ * tied_client_wait (), or with tied_client_next () when to_queue is set.
+ *
+ * @param out_id  written when 0 is returned; may be NULL
+ * @return 0; TIED_ERR_INVAL; TIED_ERR_TOOBIG (body_max); TIED_ERR_FULL (calls_max are live or not
+ * collected); TIED_ERR_STATE (not started, or stopped); TIED_ERR_NOMEM
+ *
+ * Ownership: copies what the call points to; user is only passed through.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing was sent, *out_id is unchanged.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_submit (tied_client_t *self, const struct tied_call *call, struct tied_call_id *out_id);
+
+/**
+ * Wait for the end of one call and collect its reply. A timeout ends only this wait: the call goes
+ * on and can be waited for again.
+ *
+ * @param timeout_ns  0: look once; TIED_NEVER: until the call ends
+ * @param out         written when 0 is returned; give it to tied_reply_release ()
+ * @return 0: the call ended, see out->details.outcome; TIED_ERR_TIMEOUT; TIED_ERR_ABSENT (never
+ * submitted, or collected before); TIED_ERR_STATE (the call goes to the queue, or another thread
+ * waits for it); TIED_ERR_INVAL; TIED_ERR_NOMEM (may be collected again)
+ *
+ * Ownership: the reply is the caller's.
+ * Thread: any; one thread per call.
+ * Blocking: up to timeout_ns; the thread may work for other threads' calls meanwhile.
+ * Callback-safe: there are no callbacks.
+ * On error: *out is unchanged, the call stays as it is.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_client_wait (tied_client_t *self,
                                                  struct tied_call_id id,
                                                  tied_duration_t timeout_ns,
                                                  struct tied_reply *out);
+
+/**
+ * Collect the oldest completion of the queue. After tied_client_stop () it still hands out what is
+ * left.
+ *
+ * @param timeout_ns  0: look once; TIED_NEVER: no bound
+ * @param out         written when 0 is returned; give it to tied_reply_release ()
+ * @return 0; TIED_ERR_TIMEOUT (none came in time); TIED_ERR_STATE (not started; or stopped and the
+ * queue is empty); TIED_ERR_INVAL; TIED_ERR_NOMEM (may be collected again)
+ *
+ * Ownership: the reply is the caller's.
+ * Thread: any; a completion goes to one of the threads that wait.
+ * Blocking: up to timeout_ns; the thread may work for other threads' calls meanwhile.
+ * Callback-safe: there are no callbacks.
+ * On error: *out is unchanged.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_next (tied_client_t *self, tied_duration_t timeout_ns, struct tied_reply *out);
+
+/**
+ * A descriptor for the host's own poll, readable (level-triggered) while tied_client_next () would
+ * find a completion, and with the CALLER drive also while there is work: then call tied_client_next
+ * () or tied_client_poll () with timeout 0 until nothing comes. Never read from it.
+ *
+ * @return the descriptor (>= 0), the same one each time; TIED_ERR_INVAL; TIED_ERR_SYSTEM
+ *
+ * Ownership: the client's; it is closed by tied_client_destroy ().
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_client_fd (tied_client_t *self);
+
+/**
+ * Work until a call ends, a completion is in the queue, or the time is over.
+ *
+ * @param timeout_ns  0: do what is due and return; TIED_NEVER: no bound
+ * @return completions in the queue (>= 0); TIED_ERR_INVAL; TIED_ERR_STATE (not started, or stopped)
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: up to timeout_ns.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_client_poll (tied_client_t *self, tied_duration_t timeout_ns);
+
+/**
+ * Give up a call. It ends as cancelled before this returns, and its replicas are told; one of them
+ * may execute it all the same. Its reply has to be collected as always.
+ *
+ * @return 0: the call has ended, now or before; TIED_ERR_ABSENT (never submitted, or collected
+ * before); TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any, also while another thread waits for the call.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_client_cancel (tied_client_t *self, struct tied_call_id id);
+
+/**
+ * Free the bytes behind a reply.
+ *
+ * @param reply  NULL, a zeroed struct and a released reply are accepted; body becomes NULL
+ *
+ * Ownership: takes the bytes, not the struct.
+ * Thread: any; works after tied_client_destroy ().
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
 TIED_EXPORT void tied_reply_release (struct tied_reply *reply);
+
+/**
+ * Take no more calls, end the live ones as cancelled, tell their replicas, close the connections.
+ * Waiting functions of other threads return; completions can still be collected.
+ *
+ * @param timeout_ns  how long cancels may take to leave the process, at most 300 ms; with a
+ * zmq_context that was given they leave until that is terminated
+ * @return 0, also when the client was stopped before; TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: up to timeout_ns, 300 ms at most, plus the time the other threads take to leave.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_client_stop (tied_client_t *self, tied_duration_t timeout_ns);
+
+/**
+ * Counters since creation, taken together: the identities of TIED_CLIENT_COUNTER_MAP hold.
+ *
+ * @param out  written whole, struct_size too
+ * @return 0, TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_client_stats (tied_client_t *self,
                                                   struct tied_client_stats *out);
+
+/**
+ * What the client knows of a replica: state, incarnation, load, round trip.
+ *
+ * @param out  written when 0 is returned
+ * @return 0; TIED_ERR_ABSENT (no such id); TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_replica (tied_client_t *self, const char *id, struct tied_client_replica *out);
 

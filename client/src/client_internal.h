@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The client object and the seams between its files.
+ *
+ *   options.c  defaults and checks    client.c  lifecycle
+ *   call.c     calls, as the public functions have them
+ *   calls.c    table of calls         engine.c  core, links, messages
+ *   seat.c     who polls, who waits   thread.c  the thread of the THREADED drive
+ *
+ * One lock, `lock`, guards the core, the links and the table of calls: everything below that is
+ * not marked otherwise. Every socket operation happens under it and none of them blocks; only the
+ * poll happens outside.
+ *
+ * Rule for sockets: any use of a link may swallow the edge of its descriptor, so a used link is put
+ * on the dirty list. Whoever polls looks after the dirty links first; whoever unlocks while another
+ * thread polls looks after them before (ti_engine_settle ()).
+ */
+#ifndef TI_CLIENT_INTERNAL_H
+#define TI_CLIENT_INTERNAL_H
+
+#include <pthread.h>
+
+#include <tied/client.h>
+
+#include "calls.h"
+#include "zmq/link.h"
+#include "zmq/loop.h"
+
+struct ti_client_link {
+    char id[TIED_NAME_MAX + 1];
+    size_t id_size;
+    struct ti_link link;
+    bool is_dirty;
+};
+
+struct ti_send_failure {
+    struct tied_call_id call;
+    uint32_t replica;
+    uint8_t copy;
+};
+
+/* The reply that the core is being told of: a COMPLETE of the same call takes its body. */
+struct ti_delivery {
+    struct tied_call_id call;
+    struct ti_envelope *envelope;
+    struct tied_view body;
+};
+
+enum ti_seat {
+    TI_SEAT_FREE = 0,
+    TI_SEAT_CALLER, /* a thread inside one of the waiting functions polls */
+    TI_SEAT_THREAD  /* the client's own thread polls */
+};
+
+enum ti_wait_kind {
+    TI_WAIT_CALL = 0, /* for the end of one call */
+    TI_WAIT_QUEUE,    /* for a completion in the queue */
+    TI_WAIT_ANY,      /* for the end of any call */
+    TI_WAIT_READY     /* for a number of usable replicas */
+};
+
+/* A thread inside a waiting function; lives on its stack. */
+struct ti_waiter {
+    struct ti_waiter *prev, *next;
+    pthread_cond_t cond;
+    bool has_cond;
+    bool is_called; /* was signalled and has not looked yet */
+    enum ti_wait_kind kind;
+    uint32_t token;    /* CALL */
+    uint64_t ended;    /* ANY: calls ended when the wait began */
+    uint32_t replicas; /* READY */
+};
+
+enum ti_client_state {
+    TI_CLIENT_NEW = 0,
+    TI_CLIENT_STARTED,
+    TI_CLIENT_STOPPING,
+    TI_CLIENT_STOPPED
+};
+
+/*
+ * Invariants, under the lock:
+ * 1. seat == CALLER exactly when leader != NULL, and leader is in the list of waiters.
+ * 2. is_polling implies seat != FREE; poll_until is valid while is_polling.
+ * 3. seat == FREE and waiters != NULL: one of the waiters is running or has been signalled.
+ * 4. a link with is_dirty is in dirty[0 .. dirty_count).
+ */
+struct tied_client {
+    struct tied_client_options options; /* name points to `name` */
+    char name[TIED_NAME_MAX + 1];
+    pthread_mutex_t lock;
+    pthread_condattr_t monotonic;
+    enum ti_client_state state;
+
+    tied_client_core_t *core;
+    void *core_memory;
+    struct ti_calls calls;
+    uint64_t calls_ended;
+    struct ti_delivery *delivery;
+    struct ti_send_failure *failures; /* ring: SEND_REQUESTs to report to the core */
+    uint32_t failures_max, failures_head, failures_count;
+
+    void *context;
+    bool owns_context;
+    ti_loop_t *loop;
+    struct ti_client_link *links;
+    uint32_t links_count;
+    uint32_t *dirty;
+    uint32_t dirty_count;
+
+    enum ti_seat seat;
+    struct ti_waiter *leader;
+    bool is_polling;
+    tied_time_t poll_until;
+    struct ti_waiter *waiters; /* all threads inside waiting functions, oldest first */
+    struct ti_waiter *waiters_last;
+    pthread_cond_t idle; /* stop waits for the last waiter and the seat */
+
+    bool has_thread;
+    pthread_t thread;
+    pthread_cond_t thread_cond;
+    bool thread_sleeps;
+    tied_time_t thread_wakes_at; /* while thread_sleeps */
+    tied_time_t caller_seen;     /* when a waiting function was last at work */
+
+    int event_fd; /* readable while the queue holds completions; -1 until asked for */
+    int host_fd;  /* CALLER: epoll of the loop and event_fd; -1 until asked for */
+    bool is_event_set;
+
+#define TIED_CLIENT_IO_MEMBER_(name) uint64_t name;
+    struct {
+        TIED_CLIENT_IO_COUNTER_MAP (TIED_CLIENT_IO_MEMBER_)
+    } io;
+#undef TIED_CLIENT_IO_MEMBER_
+};
+
+/* engine.c: under the lock. */
+/* Step the core and do what it wants, failed sends included. 0 or the error of the step. */
+TIED_NODISCARD int
+ti_engine_step (tied_client_t *self, const struct tied_client_event *event, tied_time_t now);
+/* Look after the links that were used since somebody polled; bounded work. */
+void ti_engine_serve_dirty (tied_client_t *self, tied_time_t now);
+/* Look after one link whose descriptor was readable; bounded work. */
+void ti_engine_serve (tied_client_t *self, uint32_t replica, tied_time_t now);
+/* Let the core do what is due. */
+void ti_engine_run_timers (tied_client_t *self, tied_time_t now);
+/* Before unlocking after any use of the engine outside a turn: see the rule above. */
+void ti_engine_settle (tied_client_t *self);
+/* Make the host's descriptor say whether the queue holds completions. */
+void ti_engine_show_queue (tied_client_t *self);
+void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica);
+uint32_t ti_engine_usable_replicas (const tied_client_t *self);
+
+/* seat.c: under the lock, which is released while they wait. */
+/* 0 when it happened (or the client stops), TIED_ERR_TIMEOUT. until 0: look once, do not wait. */
+TIED_NODISCARD int
+ti_seat_wait (tied_client_t *self, struct ti_waiter *waiter, tied_time_t until, tied_time_t now);
+/* One round of work by the owner of the seat: poll until then, for `waiter` if not NULL. */
+void ti_seat_turn (tied_client_t *self, struct ti_waiter *waiter, tied_time_t until);
+/* A call has ended: wake who waits for it. */
+void ti_seat_call_ended (tied_client_t *self, uint32_t token);
+/* The state of a replica has changed. */
+void ti_seat_replica_changed (tied_client_t *self);
+/* Wake one waiter to take the free seat. */
+void ti_seat_hand_over (tied_client_t *self);
+/* The client stops: wake everybody. */
+void ti_seat_wake_all (tied_client_t *self);
+
+/* thread.c: under the lock. */
+TIED_NODISCARD int ti_thread_start (tied_client_t *self);
+/* Called when nobody waits any more or work was added: wakes the thread if it is needed sooner than
+   it would wake by itself. */
+void ti_thread_nudge (tied_client_t *self, tied_time_t now);
+
+/* options.c */
+/* 0, TIED_ERR_INVAL; *out is a complete copy with what is drawn from the system filled in. */
+TIED_NODISCARD int ti_client_options_import (const struct tied_client_options *options,
+                                             struct tied_client_options *out);
+bool ti_name_is_valid (const char *name);
+
+#endif

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The engine: feeds the core with what the links bring and does what the core wants. Everything
+ * here runs under the client's lock and nothing blocks. Who polls, and who waits for what, is
+ * seat.c's business.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/util.h"
+#include "client_internal.h"
+#include "zmq/clock.h"
+
+/* Messages taken from one link before the others and the timers get their turn. */
+#define BATCH 256
+/* Steps for timers before the links get their turn. */
+#define TIMER_STEPS 256
+
+void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica)
+{
+    struct ti_client_link *link = &self->links[replica];
+
+    if (link->is_dirty)
+        return;
+    link->is_dirty = true;
+    self->dirty[self->dirty_count++] = replica;
+}
+
+static int send_message (tied_client_t *self, uint32_t replica, struct tied_message *message)
+{
+    struct ti_client_link *link = &self->links[replica];
+
+    if (!link->link.is_up)
+        return TIED_ERR_ABSENT;
+    ti_engine_mark_dirty (self, replica);
+    return ti_link_send (&link->link, message, self->options.inline_max);
+}
+
+static int
+send_request (tied_client_t *self, const struct tied_client_action *action, tied_time_t now)
+{
+    const struct ti_call *call = &self->calls.slots[action->token];
+    struct tied_message message = {.type = TIED_WIRE_REQUEST};
+    struct tied_wire_request *request = &message.u.request;
+
+    request->call = action->call;
+    request->copy = action->u.request.copy;
+    request->method = call->method;
+    request->remaining_us = ti_us_from_ns (action->u.request.remaining_ns);
+    request->sent_us = ti_max (now / 1000, 1);
+    request->flags = action->u.request.flags;
+    request->incarnation = action->u.request.incarnation;
+    if (action->u.request.sibling != TIED_NO_REPLICA) {
+        const struct ti_client_link *sibling = &self->links[action->u.request.sibling];
+        request->sibling = (struct tied_view){sibling->id, sibling->id_size};
+        request->sibling_incarnation = action->u.request.sibling_incarnation;
+    }
+    request->attempts_left = action->u.request.attempts_left;
+    request->traceparent = call->traceparent;
+    request->body = call->request;
+    return send_message (self, action->replica, &message);
+}
+
+static void send_cancel (tied_client_t *self, const struct tied_client_action *action)
+{
+    struct tied_message message = {.type = TIED_WIRE_CANCEL};
+
+    message.u.cancel.call = action->call;
+    message.u.cancel.reason = action->u.cancel.reason;
+    if (send_message (self, action->replica, &message) != 0)
+        self->io.cancels_dropped++;
+}
+
+/* HELLO and PING need no report of failure: the core asks again. */
+static void send_probe (tied_client_t *self, const struct tied_client_action *action)
+{
+    struct tied_message message = {.type = TIED_WIRE_PING};
+
+    if (action->type == TIED_CLIENT_ACT_SEND_HELLO) {
+        message.type = TIED_WIRE_HELLO;
+        message.u.hello.role = TIED_WIRE_ROLE_CLIENT;
+        message.u.hello.id = (struct tied_view){self->name, strlen (self->name)};
+        message.u.hello.incarnation = self->options.core.epoch;
+        message.u.hello.time_ns = action->u.probe.time;
+    } else {
+        message.u.ping.time_ns = action->u.probe.time;
+    }
+    (void)!send_message (self, action->replica, &message);
+}
+
+static void note_failure (tied_client_t *self, const struct tied_client_action *action)
+{
+    uint64_t at = (uint64_t)self->failures_head + self->failures_count;
+
+    /* The ring has a place for every copy that can be in flight. */
+    TI_ASSERT (self->failures_count < self->failures_max);
+    self->failures[at % self->failures_max] = (struct ti_send_failure){
+        .call = action->call, .replica = action->replica, .copy = action->u.request.copy};
+    self->failures_count++;
+}
+
+/* The frame that holds the body moves into the slot; nothing is copied. Bytes of a small message
+   live inside zmq_msg_t itself, so the place of the body is kept as an offset. */
+static void take_body (tied_client_t *self, struct ti_call *call)
+{
+    struct ti_delivery *delivery = self->delivery;
+    struct ti_envelope *envelope = delivery->envelope;
+    zmq_msg_t *frame = envelope->has_body ? &envelope->body : &envelope->header;
+
+    if (delivery->body.size == 0)
+        return;
+    call->body_offset =
+        (size_t)((const char *)delivery->body.data - (const char *)zmq_msg_data (frame));
+    call->body_size = delivery->body.size;
+    zmq_msg_init (&call->body);
+    zmq_msg_move (&call->body, frame);
+    call->has_body = true;
+}
+
+void ti_engine_show_queue (tied_client_t *self)
+{
+    uint64_t value = 1;
+    bool is_wanted = self->calls.queue_count > 0;
+
+    if (self->event_fd < 0 || is_wanted == self->is_event_set)
+        return;
+    if (is_wanted)
+        (void)!write (self->event_fd, &value, sizeof value);
+    else
+        (void)!read (self->event_fd, &value, sizeof value);
+    self->is_event_set = is_wanted;
+}
+
+static void complete (tied_client_t *self, const struct tied_client_action *action)
+{
+    struct ti_call *call = &self->calls.slots[action->token];
+    uint32_t outcome = action->u.completion.outcome;
+
+    TI_ASSERT (call->state == TI_CALL_LIVE);
+    call->state = TI_CALL_ENDED;
+    call->completion = action->u.completion;
+    call->has_body = false;
+    call->body_size = 0;
+    if ((outcome == TIED_OUTCOME_OK || outcome == TIED_OUTCOME_APP_ERROR) && self->delivery &&
+        ti_call_id_equal (self->delivery->call, call->id))
+        take_body (self, call);
+    if (call->to_queue) {
+        ti_calls_push (&self->calls, action->token);
+        ti_engine_show_queue (self);
+    }
+    self->calls_ended++;
+    ti_seat_call_ended (self, action->token);
+}
+
+static void do_actions (tied_client_t *self, tied_time_t now)
+{
+    const struct tied_client_action *action;
+
+    while ((action = tied_client_core_next (self->core)) != NULL) {
+        switch (action->type) {
+        case TIED_CLIENT_ACT_ACCEPTED:
+            ti_calls_accept (&self->calls, action->token, action->call);
+            break;
+        case TIED_CLIENT_ACT_SEND_REQUEST:
+            if (send_request (self, action, now) != 0)
+                note_failure (self, action);
+            break;
+        case TIED_CLIENT_ACT_SEND_CANCEL:
+            send_cancel (self, action);
+            break;
+        case TIED_CLIENT_ACT_SEND_HELLO:
+        case TIED_CLIENT_ACT_SEND_PING:
+            send_probe (self, action);
+            break;
+        case TIED_CLIENT_ACT_COMPLETE:
+            complete (self, action);
+            break;
+        }
+    }
+}
+
+static void report_failures (tied_client_t *self, tied_time_t now)
+{
+    while (self->failures_count > 0) {
+        struct ti_send_failure failure = self->failures[self->failures_head];
+        struct tied_client_event event = {.type = TIED_CLIENT_EV_SEND_FAILED};
+
+        self->failures_head =
+            self->failures_head + 1 < self->failures_max ? self->failures_head + 1 : 0;
+        self->failures_count--;
+        event.replica = failure.replica;
+        event.u.send_failed.call = failure.call;
+        event.u.send_failed.copy = failure.copy;
+        if (tied_client_core_step (self->core, &event, now) == 0)
+            do_actions (self, now);
+    }
+}
+
+int ti_engine_step (tied_client_t *self, const struct tied_client_event *event, tied_time_t now)
+{
+    int rc = tied_client_core_step (self->core, event, now);
+
+    if (rc != 0)
+        return rc;
+    do_actions (self, now);
+    report_failures (self, now);
+    return 0;
+}
+
+/* For events that the network made: what the core cannot take is the sender's mistake. */
+static void step_event (tied_client_t *self, const struct tied_client_event *event, tied_time_t now)
+{
+    if (ti_engine_step (self, event, now) != 0)
+        self->io.malformed++;
+}
+
+void ti_engine_run_timers (tied_client_t *self, tied_time_t now)
+{
+    struct tied_client_event event = {.type = TIED_CLIENT_EV_TIMEOUT};
+
+    /* The core handles a bounded number of timers per step and then says "at once" again. */
+    for (int i = 0; i < TIMER_STEPS && tied_client_core_deadline (self->core) <= now; i++) {
+        step_event (self, &event, now);
+        ti_seat_replica_changed (self);
+    }
+}
+
+static void on_reply (tied_client_t *self,
+                      uint32_t replica,
+                      struct ti_envelope *envelope,
+                      const struct tied_wire_reply *reply,
+                      tied_time_t now)
+{
+    struct tied_client_event event = {.type = TIED_CLIENT_EV_REPLY, .replica = replica};
+    struct ti_delivery delivery = {.call = reply->call, .envelope = envelope, .body = reply->body};
+
+    if (reply->body_follows)
+        delivery.body =
+            (struct tied_view){zmq_msg_data (&envelope->body), zmq_msg_size (&envelope->body)};
+    if (delivery.body.size > self->options.body_max) {
+        self->io.oversized++;
+        return;
+    }
+    event.u.reply.call = reply->call;
+    event.u.reply.copy = reply->copy;
+    event.u.reply.status = reply->status;
+    event.u.reply.flags = reply->flags;
+    event.u.reply.queue_ns = ti_ns_from_us (reply->queue_us);
+    event.u.reply.service_ns = ti_ns_from_us (reply->service_us);
+    event.u.reply.load = reply->load;
+    self->delivery = &delivery;
+    step_event (self, &event, now);
+    self->delivery = NULL;
+}
+
+static void on_reject (tied_client_t *self,
+                       uint32_t replica,
+                       const struct tied_wire_reject *reject,
+                       tied_time_t now)
+{
+    struct tied_client_event event = {.type = TIED_CLIENT_EV_REJECT, .replica = replica};
+
+    event.u.reject.call = reject->call;
+    event.u.reject.copy = reject->copy;
+    event.u.reject.reason = reject->reason;
+    event.u.reject.load = reject->load;
+    step_event (self, &event, now);
+}
+
+static void on_welcome (tied_client_t *self,
+                        uint32_t replica,
+                        const struct tied_wire_welcome *welcome,
+                        tied_time_t now)
+{
+    struct tied_client_event event = {.type = TIED_CLIENT_EV_WELCOME, .replica = replica};
+    const struct ti_client_link *link = &self->links[replica];
+
+    event.u.welcome.incarnation = welcome->incarnation;
+    event.u.welcome.echo = welcome->time_ns;
+    event.u.welcome.id_matches = welcome->id.size == link->id_size &&
+                                 memcmp (welcome->id.data, link->id, link->id_size) == 0;
+    event.u.welcome.load = welcome->load;
+    step_event (self, &event, now);
+    ti_seat_replica_changed (self);
+}
+
+static void
+on_pong (tied_client_t *self, uint32_t replica, const struct tied_wire_ping *pong, tied_time_t now)
+{
+    struct tied_client_event event = {.type = TIED_CLIENT_EV_PONG, .replica = replica};
+
+    event.u.pong.echo = pong->time_ns;
+    event.u.pong.load = pong->load;
+    step_event (self, &event, now);
+    ti_seat_replica_changed (self);
+}
+
+static void
+on_envelope (tied_client_t *self, uint32_t replica, struct ti_envelope *envelope, tied_time_t now)
+{
+    struct tied_message message;
+
+    self->io.frames_received++;
+    if (tied_wire_decode (zmq_msg_data (&envelope->header), zmq_msg_size (&envelope->header),
+                          &message, NULL) != 0) {
+        self->io.malformed++;
+        return;
+    }
+    if (envelope->has_body != (message.type == TIED_WIRE_REPLY && message.u.reply.body_follows)) {
+        self->io.multipart++;
+        return;
+    }
+    switch (message.type) {
+    case TIED_WIRE_REPLY:
+        on_reply (self, replica, envelope, &message.u.reply, now);
+        break;
+    case TIED_WIRE_REJECT:
+        on_reject (self, replica, &message.u.reject, now);
+        break;
+    case TIED_WIRE_WELCOME:
+        on_welcome (self, replica, &message.u.welcome, now);
+        break;
+    case TIED_WIRE_PONG:
+        on_pong (self, replica, &message.u.ping, now);
+        break;
+    default:
+        self->io.misdirected++;
+        break;
+    }
+}
+
+static void link_event (tied_client_t *self,
+                        uint32_t replica,
+                        enum tied_client_event_type type,
+                        tied_time_t now)
+{
+    struct tied_client_event event = {.type = type, .replica = replica};
+
+    step_event (self, &event, now);
+    ti_seat_replica_changed (self);
+}
+
+/* True when nothing is left to read: the next edge of the descriptor will be seen. */
+static bool read_link (tied_client_t *self, uint32_t replica, tied_time_t now)
+{
+    struct ti_link *link = &self->links[replica].link;
+    uint32_t taken = 0;
+
+    for (;;) {
+        unsigned bits = ti_link_update (link, now);
+
+        if (bits & TI_LINK_DOWN)
+            link_event (self, replica, TIED_CLIENT_EV_LINK_DOWN, now);
+        if (bits & TI_LINK_UP)
+            link_event (self, replica, TIED_CLIENT_EV_LINK_UP, now);
+        if (!(bits & TI_LINK_READABLE))
+            return true;
+        if (taken >= BATCH)
+            return false;
+        for (; taken < BATCH; taken++) {
+            struct ti_envelope envelope;
+            enum ti_recv got = ti_link_recv (link, &envelope);
+
+            if (got == TI_RECV_NONE)
+                break;
+            if (got == TI_RECV_MULTIPART) {
+                self->io.frames_received++;
+                self->io.multipart++;
+                continue;
+            }
+            on_envelope (self, replica, &envelope, now);
+            ti_envelope_close (&envelope);
+        }
+    }
+}
+
+void ti_engine_serve (tied_client_t *self, uint32_t replica, tied_time_t now)
+{
+    struct ti_client_link *link = &self->links[replica];
+    bool was_dirty = link->is_dirty;
+    bool is_drained;
+
+    /* What is sent on this link meanwhile needs no mark: the last look comes after it. */
+    link->is_dirty = true;
+    is_drained = read_link (self, replica, now);
+    link->is_dirty = was_dirty;
+    if (!is_drained)
+        ti_engine_mark_dirty (self, replica);
+}
+
+void ti_engine_serve_dirty (tied_client_t *self, tied_time_t now)
+{
+    /* What is served may make other links dirty, and a link that has more stays dirty: one pass
+       over those that are there now. */
+    for (uint32_t left = self->dirty_count; left > 0; left--) {
+        uint32_t replica = self->dirty[0];
+
+        self->dirty_count--;
+        memmove (self->dirty, self->dirty + 1, self->dirty_count * sizeof *self->dirty);
+        self->links[replica].is_dirty = false;
+        ti_engine_serve (self, replica, now);
+    }
+}
+
+void ti_engine_settle (tied_client_t *self)
+{
+    bool is_hosted = self->host_fd >= 0;
+
+    if (self->state != TI_CLIENT_STARTED || !(self->is_polling || is_hosted))
+        return;
+    if (self->dirty_count > 0)
+        ti_engine_serve_dirty (self, ti_clock_now ());
+    if (self->dirty_count > 0 ||
+        (self->is_polling && tied_client_core_deadline (self->core) < self->poll_until))
+        ti_loop_kick (self->loop);
+    if (is_hosted)
+        ti_loop_arm (self->loop, tied_client_core_deadline (self->core));
+}
+
+uint32_t ti_engine_usable_replicas (const tied_client_t *self)
+{
+    uint32_t usable = 0;
+
+    for (uint32_t i = 0; i < self->links_count; i++) {
+        struct tied_client_replica replica;
+        int rc = tied_client_core_replica (self->core, i, &replica);
+
+        TI_ASSERT (rc == 0);
+        usable += replica.state == TIED_REPLICA_UP;
+    }
+    return usable;
+}
