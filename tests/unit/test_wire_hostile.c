@@ -261,6 +261,82 @@ static void elements_of_another_type_are_refused (void **state)
     CHECK_I64 (FAULT_OF ("\x96\x01\x01\x00\xc4\x01z\x01\x01"), ==, TIED_WIRE_FAULT_FIELD_TYPE);
 }
 
+/* The widths of the numbers of each message, in the order of its elements after version and type;
+   '-' stands for what is no number. */
+static const char *const widths[] = {
+    [TIED_WIRE_HELLO] = "1-88",
+    [TIED_WIRE_WELCOME] = "-884444444",
+    [TIED_WIRE_REQUEST] = "881-8848-8-1--",
+    [TIED_WIRE_REPLY] = "8814488444-",
+    [TIED_WIRE_REJECT] = "8811444",
+    [TIED_WIRE_CANCEL] = "881",
+    [TIED_WIRE_STARTED] = "881",
+    [TIED_WIRE_UNTIE] = "881",
+    [TIED_WIRE_PING] = "8",
+    [TIED_WIRE_PONG] = "8444",
+};
+
+static size_t put_uint64 (uint8_t *to, uint64_t number)
+{
+    to[0] = 0xcf;
+    for (unsigned i = 0; i < 8; i++)
+        to[1 + i] = (uint8_t)(number >> (56 - 8 * i));
+    return 9;
+}
+
+/* The message with one of its numbers replaced, every number in the longest form. */
+static int fault_with_number (const struct elements *list, size_t place, uint64_t number)
+{
+    size_t at = 3;
+    memcpy (buffer, (const uint8_t[]){0xdc, 0, (uint8_t)list->count}, 3);
+    for (size_t i = 0; i < list->count; i++) {
+        const struct element *e = &list->at[i];
+        if (e->kind == ELEMENT_UINT)
+            at += put_uint64 (buffer + at, i == place ? number : e->number);
+        else if (e->kind == ELEMENT_NIL)
+            buffer[at++] = 0xc0;
+        else {
+            buffer[at++] = e->kind == ELEMENT_STR ? 0xd9 : 0xc4;
+            buffer[at++] = (uint8_t)e->bytes.size;
+            if (e->bytes.size)
+                memcpy (buffer + at, e->bytes.data, e->bytes.size);
+            at += e->bytes.size;
+        }
+    }
+    return fault_of (buffer, at);
+}
+
+static void every_number_is_held_to_its_width (void **state)
+{
+    (void)state;
+    uint64_t seed = 18;
+    for (uint8_t type = TIED_WIRE_HELLO; type <= TIED_WIRE_PONG; type++) {
+        struct tied_message message;
+        do
+            message = sample_message (type, &seed, &storage);
+        while (tied_wire_bound (&message) > 500);
+        struct elements list = elements_of (&message);
+        CHECK_U64 (list.count, ==, 2 + strlen (widths[type]));
+        for (size_t place = 2; place < list.count; place++) {
+            char width = widths[type][place - 2];
+            CHECK_TRUE ((width == '-') == (list.at[place].kind != ELEMENT_UINT));
+            if (width == '-')
+                continue;
+            bool is_role = type == TIED_WIRE_HELLO && place == 2;
+            uint64_t most = is_role ? 1 : width == '1' ? UINT8_MAX : UINT32_MAX;
+            if (width == '8')
+                most = UINT64_MAX;
+            CHECK_I64 (fault_with_number (&list, place, most), ==, TIED_WIRE_FAULT_NONE);
+            if (width != '8') {
+                int fault = fault_with_number (&list, place, most + 1);
+                CHECK_I64 (fault, ==, TIED_WIRE_FAULT_FIELD_RANGE);
+                fault = fault_with_number (&list, place, UINT64_MAX);
+                CHECK_I64 (fault, ==, TIED_WIRE_FAULT_FIELD_RANGE);
+            }
+        }
+    }
+}
+
 static void numbers_out_of_range_are_refused (void **state)
 {
     (void)state;
@@ -428,6 +504,7 @@ int main (void)
         cmocka_unit_test (another_version_is_told_apart_whatever_follows),
         cmocka_unit_test (unknown_types_are_told_apart),
         cmocka_unit_test (elements_of_another_type_are_refused),
+        cmocka_unit_test (every_number_is_held_to_its_width),
         cmocka_unit_test (numbers_out_of_range_are_refused),
         cmocka_unit_test (ZQ_16_names_with_control_bytes_spaces_or_NUL_are_refused),
         cmocka_unit_test (names_have_1_to_64_bytes),
