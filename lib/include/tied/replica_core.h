@@ -65,25 +65,26 @@ struct tied_replica_core_options {
     X (rejected_unknown_method)                                                                    \
     X (rejected_stale)                                                                             \
     X (rejected_too_large)                                                                         \
-    X (started_sent)      /* STARTED actions whose link took them */                               \
+    X (started_sent)      /* the link took STARTED; counted when the copy ends */                  \
     X (started_unsent)    /* STARTED wanted, but the peer's link is down or full */                \
     X (started_received)  /* = sum of the four below */                                            \
     X (started_effective) /* removed a queued copy */                                              \
-    X (started_early)     /* came before the copy: left a tombstone */                             \
+    X (started_early)     /* came before the copy: a tombstone waits for it */                     \
     X (started_late)      /* its sibling here runs or has run: a duplicate execution */            \
     X (started_moot)      /* its sibling here was refused, expired, dropped or untied */           \
-    X (untie_sent)                                                                                 \
-    X (untie_unsent)                                                                               \
+    X (untie_sent)        /* TELL_UNTIE actions */                                                 \
+    X (untie_unsent)      /* the peer's link is down, or an action could not be sent */            \
     X (untie_received)                                                                             \
     X (cancel_received)    /* = sum of the three below */                                          \
     X (cancel_queued)      /* removed at least one queued copy */                                  \
-    X (cancel_running)     /* raised the flag of a running copy */                                 \
+    X (cancel_running)     /* found running ones only: their flags are raised, once */             \
     X (cancel_unknown)     /* no copy of that call is here */                                      \
     X (sibling_unknown)    /* tied copy whose sibling is no peer of ours: served untied */         \
-    X (tombstones_evicted) /* recent_max was hit */                                                \
+    X (tombstones_evicted) /* recent_max was hit, and the oldest note was a tombstone */           \
+    X (notes_evicted)      /* the same, and it was another note */                                 \
     X (tombstones_expired)                                                                         \
     X (clients_gone)                                                                               \
-    X (clients_full) /* clients_max was hit */
+    X (clients_full) /* a REQUEST or CLIENT_SEEN named an index >= clients_max */
 
 struct tied_replica_counters {
 #define TIED_REPLICA_COUNTER_FIELD_(name) uint64_t name;
@@ -159,7 +160,8 @@ enum tied_replica_action_type {
     TIED_REPLICA_ACT_REPLY,          /* send slot's reply with these details, then free its bytes */
     TIED_REPLICA_ACT_RELEASE,        /* slot left without running: free its bytes, answer nothing
                                         (a REJECT action came before if one is due) */
-    TIED_REPLICA_ACT_FORGET_CLIENT   /* the client index is free again */
+    TIED_REPLICA_ACT_FORGET_CLIENT   /* the client index is free again; not before the last
+                                        running copy of a client that is gone has ended */
 };
 
 struct tied_replica_action {
@@ -245,14 +247,13 @@ tied_replica_core_init (void *memory, size_t size, const struct tied_replica_cor
  *
  * @param event  borrowed until the call returns
  * @param now    not smaller than in the previous call
- * @return 0; TIED_ERR_INVAL (an index out of range, FINISH of a slot that does not run): nothing
- * happened
+ * @return 0; TIED_ERR_INVAL (an index out of range, FINISH of a slot that does not run)
  *
  * Ownership: borrows.
  * Thread: owner.
  * Blocking: never.
  * Callback-safe: there are no callbacks.
- * On error: no state changed, no action made.
+ * On error: no state changed, no action made; clients_full may have counted it.
  */
 TIED_EXPORT TIED_NODISCARD int tied_replica_core_step (tied_replica_core_t *self,
                                                        const struct tied_replica_event *event,
@@ -290,15 +291,26 @@ TIED_EXPORT const struct tied_replica_counters *
 tied_replica_core_counters (const tied_replica_core_t *self);
 /* Draining was asked for, and neither queued nor running copies are left. */
 TIED_EXPORT bool tied_replica_core_is_drained (const tied_replica_core_t *self);
-/* True when a TAKE now would run a copy: one waits and fewer than `workers` run. */
+/* A TAKE now would do something: a copy waits and fewer than `workers` run. It runs a copy unless
+ * all that it looked at have expired; then ask again. */
 TIED_EXPORT bool tied_replica_core_can_run (const tied_replica_core_t *self);
 /* Slots are numbered from 0 to this minus 1 (queue_depth + workers). */
 TIED_EXPORT uint32_t tied_replica_core_slots (const tied_replica_core_t *self);
 
 /**
- * Walk the whole structure and assert every invariant (design: received = executed + dropped +
- * tombstoned + merged + duplicate_request + rejected + expired + queued, executed = finished +
- * running, lists and index agree, every table within its bound). For tests, simulators and fuzzers.
+ * Walk the whole structure and assert every invariant; for tests, simulators and fuzzers. Lists and
+ * index agree, every table is within its bound, and of the counters:
+ *
+ *     received = executed + dropped + tombstoned + merged + duplicate_request + rejected + expired
+ *                + copies queued
+ *     executed = finished + copies running
+ *     rejected = sum of the rejected_*
+ *     started_received = started_effective + started_early + started_late + started_moot
+ *     cancel_received = cancel_queued + cancel_running + cancel_unknown
+ *     started_sent + started_unsent + running copies that told = starts that wanted to tell
+ *
+ * A request that merged and one that is a duplicate are ended by that: the copy that answers for
+ * them has its own request in the sum.
  *
  * Ownership: none transferred.
  * Thread: owner.
@@ -310,7 +322,8 @@ TIED_EXPORT void tied_replica_core_check (const tied_replica_core_t *self);
 
 /**
  * Hash of all state that can change what the core does next, times relative to the last step,
- * counters left out: two cores with one hash behave alike. For explorers and determinism tests.
+ * counters left out: two cores with the same options and hash behave alike, but for the numbers of
+ * the slots that they will give to copies to come. For explorers and determinism tests.
  *
  * Ownership: none transferred.
  * Thread: owner.

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+#include "clients.h"
+
+#include "base/assert.h"
+
+size_t ti_clients_size (uint32_t max)
+{
+    return ti_align ((size_t)max * sizeof (struct ti_client));
+}
+
+void ti_clients_init (struct ti_clients *self,
+                      void *array,
+                      uint32_t max,
+                      tied_duration_t silence_ns)
+{
+    uint32_t i;
+
+    TI_ASSERT ((unsigned char *)array > (unsigned char *)self);
+    self->clients = (size_t)((unsigned char *)array - (unsigned char *)self);
+    memset (array, 0, ti_clients_size (max));
+    for (i = 0; i < TI_CLIENTS_LISTS; i++) {
+        self->lists[i].head = TI_CLIENT_NONE;
+        self->lists[i].tail = TI_CLIENT_NONE;
+    }
+    self->silence_ns = silence_ns;
+    self->max = max;
+}
+
+/* The list of a state; TI_CLIENTS_LISTS for the states without one. */
+static enum ti_client_list list_of (uint8_t state)
+{
+    switch ((enum ti_client_state)state) {
+    case TI_CLIENT_LIVE:
+        return TI_CLIENTS_LIVE;
+    case TI_CLIENT_SUSPECT:
+        return TI_CLIENTS_SUSPECT;
+    case TI_CLIENT_GOING:
+        return TI_CLIENTS_GOING;
+    case TI_CLIENT_FREE:
+    case TI_CLIENT_WAITING:
+        return TI_CLIENTS_LISTS;
+    }
+    TI_UNREACHABLE ();
+}
+
+/* Leave the list of the old state and join the tail of the new one's. */
+static void move (struct ti_clients *self, uint32_t index, enum ti_client_state state)
+{
+    struct ti_client *client = ti_clients_get (self, index);
+    enum ti_client_list from = list_of (client->state);
+    enum ti_client_list to = list_of ((uint8_t)state);
+
+    if (from != TI_CLIENTS_LISTS) {
+        if (client->prev == TI_CLIENT_NONE)
+            self->lists[from].head = client->next;
+        else
+            ti_clients_get (self, client->prev)->next = client->next;
+        if (client->next == TI_CLIENT_NONE)
+            self->lists[from].tail = client->prev;
+        else
+            ti_clients_get (self, client->next)->prev = client->prev;
+    }
+    if (to != TI_CLIENTS_LISTS) {
+        client->prev = self->lists[to].tail;
+        client->next = TI_CLIENT_NONE;
+        if (client->prev == TI_CLIENT_NONE)
+            self->lists[to].head = index;
+        else
+            ti_clients_get (self, client->prev)->next = index;
+        self->lists[to].tail = index;
+    }
+    client->state = (uint8_t)state;
+}
+
+void ti_clients_touch (struct ti_clients *self, uint32_t index, tied_time_t now)
+{
+    struct ti_client *client = ti_clients_get (self, index);
+
+    if (client->state == TI_CLIENT_FREE) {
+        memset (client, 0, sizeof *client);
+        client->queued.head = client->queued.tail = TI_SLOT_NONE;
+        client->running.head = client->running.tail = TI_SLOT_NONE;
+    }
+    client->since = now;
+    /* The usual case, one busy client after another message of its own, moves nothing. */
+    if (client->state != TI_CLIENT_LIVE || self->lists[TI_CLIENTS_LIVE].tail != index)
+        move (self, index, TI_CLIENT_LIVE);
+}
+
+void ti_clients_leave (struct ti_clients *self, uint32_t index)
+{
+    uint8_t state = ti_clients_get (self, index)->state;
+
+    if (state == TI_CLIENT_LIVE || state == TI_CLIENT_SUSPECT)
+        move (self, index, TI_CLIENT_GOING);
+}
+
+/* When the head of a list is due. */
+static tied_time_t due_at (const struct ti_clients *self, enum ti_client_list list)
+{
+    tied_duration_t patience = self->silence_ns / 8;
+    uint32_t head = self->lists[list].head;
+
+    if (head == TI_CLIENT_NONE || self->silence_ns == TIED_NEVER)
+        return TIED_NEVER;
+    if (list == TI_CLIENTS_LIVE)
+        patience = self->silence_ns - patience;
+    return ti_time_add (ti_clients_get_const (self, head)->since, patience);
+}
+
+void ti_clients_look (struct ti_clients *self, tied_time_t now, uint32_t bound)
+{
+    while (bound > 0 && due_at (self, TI_CLIENTS_SUSPECT) <= now) {
+        move (self, self->lists[TI_CLIENTS_SUSPECT].head, TI_CLIENT_GOING);
+        bound--;
+    }
+    while (bound > 0 && due_at (self, TI_CLIENTS_LIVE) <= now) {
+        uint32_t head = self->lists[TI_CLIENTS_LIVE].head;
+
+        ti_clients_get (self, head)->since = now;
+        move (self, head, TI_CLIENT_SUSPECT);
+        bound--;
+    }
+}
+
+tied_time_t ti_clients_deadline (const struct ti_clients *self)
+{
+    return ti_min (due_at (self, TI_CLIENTS_LIVE), due_at (self, TI_CLIENTS_SUSPECT));
+}
+
+uint32_t ti_clients_going (const struct ti_clients *self)
+{
+    return self->lists[TI_CLIENTS_GOING].head;
+}
+
+bool ti_clients_settle (struct ti_clients *self, uint32_t index)
+{
+    struct ti_client *client = ti_clients_get (self, index);
+    bool is_idle = client->running.head == TI_SLOT_NONE;
+
+    TI_ASSERT (client->state == TI_CLIENT_GOING);
+    TI_ASSERT (client->queued.head == TI_SLOT_NONE);
+    move (self, index, is_idle ? TI_CLIENT_FREE : TI_CLIENT_WAITING);
+    return is_idle;
+}
+
+bool ti_clients_settle_waiting (struct ti_clients *self, uint32_t index)
+{
+    struct ti_client *client = ti_clients_get (self, index);
+
+    if (client->state != TI_CLIENT_WAITING || client->running.head != TI_SLOT_NONE)
+        return false;
+    TI_ASSERT (client->queued.head == TI_SLOT_NONE);
+    move (self, index, TI_CLIENT_FREE);
+    return true;
+}
+
+static void
+append (struct ti_queue *queue, struct ti_slot_list *list, struct ti_slot *slot, uint32_t index)
+{
+    slot->client_prev = list->tail;
+    slot->client_next = TI_SLOT_NONE;
+    if (list->tail == TI_SLOT_NONE)
+        list->head = index;
+    else
+        ti_queue_slot (queue, list->tail)->client_next = index;
+    list->tail = index;
+}
+
+static void detach (struct ti_queue *queue, struct ti_slot_list *list, const struct ti_slot *slot)
+{
+    if (slot->client_prev == TI_SLOT_NONE)
+        list->head = slot->client_next;
+    else
+        ti_queue_slot (queue, slot->client_prev)->client_next = slot->client_next;
+    if (slot->client_next == TI_SLOT_NONE)
+        list->tail = slot->client_prev;
+    else
+        ti_queue_slot (queue, slot->client_next)->client_prev = slot->client_prev;
+}
+
+void ti_clients_queued (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
+{
+    struct ti_slot *copy = ti_queue_slot (queue, slot);
+
+    append (queue, &ti_clients_get (self, copy->client)->queued, copy, slot);
+}
+
+void ti_clients_started (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
+{
+    struct ti_slot *copy = ti_queue_slot (queue, slot);
+    struct ti_client *client = ti_clients_get (self, copy->client);
+
+    detach (queue, &client->queued, copy);
+    copy->client_prev = TI_SLOT_NONE;
+    copy->client_next = client->running.head;
+    if (client->running.head == TI_SLOT_NONE)
+        client->running.tail = slot;
+    else
+        ti_queue_slot (queue, client->running.head)->client_prev = slot;
+    client->running.head = slot;
+}
+
+void ti_clients_release (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
+{
+    struct ti_slot *copy = ti_queue_slot (queue, slot);
+    struct ti_client *client = ti_clients_get (self, copy->client);
+
+    detach (queue, copy->state == TI_SLOT_QUEUED ? &client->queued : &client->running, copy);
+}
+
+void ti_clients_flagged (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
+{
+    struct ti_slot *copy = ti_queue_slot (queue, slot);
+    struct ti_client *client = ti_clients_get (self, copy->client);
+
+    detach (queue, &client->running, copy);
+    append (queue, &client->running, copy, slot);
+}
+
+static uint32_t check_slots (const struct ti_queue *queue,
+                             const struct ti_slot_list *list,
+                             uint32_t client,
+                             enum ti_slot_state state)
+{
+    uint32_t before = TI_SLOT_NONE;
+    uint32_t length = 0;
+    bool was_flagged = false;
+    uint32_t at;
+
+    for (at = list->head; at != TI_SLOT_NONE;) {
+        const struct ti_slot *slot = ti_queue_slot_const (queue, at);
+        bool is_flagged = (slot->flags & TI_SLOT_CANCELLED) != 0;
+
+        TI_ASSERT (slot->state == state);
+        TI_ASSERT (slot->client == client);
+        TI_ASSERT (slot->client_prev == before);
+        TI_ASSERT (is_flagged || !was_flagged);
+        TI_ASSERT (++length <= queue->max);
+        was_flagged = is_flagged;
+        before = at;
+        at = slot->client_next;
+    }
+    TI_ASSERT (list->tail == before);
+    return length;
+}
+
+void ti_clients_check (const struct ti_clients *self, const struct ti_queue *queue)
+{
+    uint32_t listed[TI_CLIENTS_LISTS] = {0};
+    uint32_t queued = 0;
+    uint32_t running = 0;
+    uint32_t i;
+
+    for (i = 0; i < self->max; i++) {
+        const struct ti_client *client = ti_clients_get_const (self, i);
+
+        if (client->state == TI_CLIENT_FREE)
+            continue;
+        if (list_of (client->state) != TI_CLIENTS_LISTS)
+            listed[list_of (client->state)]++;
+        queued += check_slots (queue, &client->queued, i, TI_SLOT_QUEUED);
+        running += check_slots (queue, &client->running, i, TI_SLOT_RUNNING);
+        if (client->state == TI_CLIENT_WAITING) {
+            TI_ASSERT (client->queued.head == TI_SLOT_NONE);
+            TI_ASSERT (client->running.head != TI_SLOT_NONE);
+        }
+    }
+    TI_ASSERT (queued == queue->depth);
+    TI_ASSERT (running == queue->running);
+    for (i = 0; i < TI_CLIENTS_LISTS; i++) {
+        uint32_t before = TI_CLIENT_NONE;
+        uint32_t at;
+
+        for (at = self->lists[i].head; at != TI_CLIENT_NONE;) {
+            const struct ti_client *client = ti_clients_get_const (self, at);
+
+            TI_ASSERT (list_of (client->state) == i);
+            TI_ASSERT (client->prev == before);
+            if (before != TI_CLIENT_NONE && i != TI_CLIENTS_GOING)
+                TI_ASSERT (ti_clients_get_const (self, before)->since <= client->since);
+            TI_ASSERT (listed[i]-- > 0);
+            before = at;
+            at = client->next;
+        }
+        TI_ASSERT (self->lists[i].tail == before);
+        TI_ASSERT (listed[i] == 0);
+    }
+}

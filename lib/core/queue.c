@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "queue.h"
+
+#include "base/assert.h"
+
+TI_STATIC_ASSERT (sizeof (struct ti_slot) == 64, "a slot is one cache line");
+
+static struct ti_lane *lane_of (struct ti_queue *self, const struct ti_slot *slot)
+{
+    return &self->lanes[(slot->flags & TI_SLOT_BEHIND) != 0];
+}
+
+static void unlink_from_lane (struct ti_queue *self, struct ti_slot *slot)
+{
+    struct ti_lane *lane = lane_of (self, slot);
+
+    TI_ASSERT (slot->state == TI_SLOT_QUEUED);
+    if (slot->prev == TI_SLOT_NONE)
+        lane->head = slot->next;
+    else
+        ti_queue_slot (self, slot->prev)->next = slot->next;
+    if (slot->next == TI_SLOT_NONE)
+        lane->tail = slot->prev;
+    else
+        ti_queue_slot (self, slot->next)->prev = slot->prev;
+    self->depth--;
+}
+
+static void release (struct ti_queue *self, uint32_t index)
+{
+    struct ti_slot *slot = ti_queue_slot (self, index);
+
+    ti_idmap_remove (&self->index, index);
+    slot->state = TI_SLOT_FREE;
+    slot->next = self->free;
+    self->free = index;
+}
+
+/* The slots come first, so that they start on a cache line if the array does. */
+size_t ti_queue_size (uint32_t max)
+{
+    return ti_align (ti_idmap_size (max)) + ti_align ((size_t)max * sizeof (struct ti_slot));
+}
+
+void ti_queue_init (struct ti_queue *self, void *array, uint32_t max, uint64_t seed)
+{
+    unsigned char *slots_end = (unsigned char *)array + (size_t)max * sizeof (struct ti_slot);
+    struct ti_slot *slots = array;
+    uint32_t i;
+
+    TI_ASSERT ((unsigned char *)array > (unsigned char *)self);
+    self->slots = (size_t)((unsigned char *)array - (unsigned char *)self);
+    ti_idmap_init (&self->index, slots_end, max, &slots[0].call, sizeof (struct ti_slot), seed);
+    for (i = 0; i < TI_QUEUE_LANES; i++) {
+        self->lanes[i].head = TI_SLOT_NONE;
+        self->lanes[i].tail = TI_SLOT_NONE;
+    }
+    memset (slots, 0, (size_t)max * sizeof (struct ti_slot));
+    for (i = 0; i < max; i++)
+        slots[i].next = i + 1 < max ? i + 1 : TI_SLOT_NONE;
+    self->free = 0;
+    self->max = max;
+    self->depth = 0;
+    self->running = 0;
+}
+
+uint32_t ti_queue_push (struct ti_queue *self, const struct ti_slot *copy)
+{
+    uint32_t index = self->free;
+    struct ti_slot *slot;
+    struct ti_lane *lane;
+
+    TI_ASSERT (index != TI_SLOT_NONE);
+    slot = ti_queue_slot (self, index);
+    lane = lane_of (self, copy);
+    self->free = slot->next;
+    *slot = *copy;
+    slot->state = TI_SLOT_QUEUED;
+    slot->prev = lane->tail;
+    slot->next = TI_SLOT_NONE;
+    if (lane->tail == TI_SLOT_NONE)
+        lane->head = index;
+    else
+        ti_queue_slot (self, lane->tail)->next = index;
+    lane->tail = index;
+    self->depth++;
+    ti_idmap_insert (&self->index, index);
+    return index;
+}
+
+uint32_t ti_queue_first (const struct ti_queue *self)
+{
+    return self->lanes[0].head != TI_SLOT_NONE ? self->lanes[0].head : self->lanes[1].head;
+}
+
+uint32_t ti_queue_after (const struct ti_queue *self, uint32_t index)
+{
+    const struct ti_slot *slot = ti_queue_slot_const (self, index);
+
+    if (slot->next == TI_SLOT_NONE && !(slot->flags & TI_SLOT_BEHIND))
+        return self->lanes[1].head;
+    return slot->next;
+}
+
+void ti_queue_remove (struct ti_queue *self, uint32_t index)
+{
+    unlink_from_lane (self, ti_queue_slot (self, index));
+    release (self, index);
+}
+
+void ti_queue_start (struct ti_queue *self, uint32_t index, tied_time_t now)
+{
+    struct ti_slot *slot = ti_queue_slot (self, index);
+
+    unlink_from_lane (self, slot);
+    slot->state = TI_SLOT_RUNNING;
+    slot->u.waited = ti_time_sub (now, slot->since);
+    slot->since = now;
+    self->running++;
+}
+
+void ti_queue_finish (struct ti_queue *self, uint32_t index)
+{
+    TI_ASSERT (ti_queue_slot (self, index)->state == TI_SLOT_RUNNING);
+    self->running--;
+    release (self, index);
+}
+
+uint32_t ti_queue_find (const struct ti_queue *self, struct tied_call_id call, uint8_t copy)
+{
+    struct ti_idmap_cursor cursor;
+    uint32_t index = ti_idmap_find_first (&self->index, call, &cursor);
+
+    while (index != TI_IDMAP_NONE && ti_queue_slot_const (self, index)->copy != copy)
+        index = ti_idmap_find_next (&self->index, call, &cursor);
+    return index;
+}
+
+void ti_queue_check (const struct ti_queue *self)
+{
+    uint32_t lane_length = 0;
+    uint32_t running = 0;
+    uint32_t queued = 0;
+    uint32_t free_length = 0;
+    uint32_t i;
+
+    for (i = 0; i < self->max; i++) {
+        const struct ti_slot *slot = ti_queue_slot_const (self, i);
+
+        queued += slot->state == TI_SLOT_QUEUED;
+        running += slot->state == TI_SLOT_RUNNING;
+        if (slot->state != TI_SLOT_FREE)
+            TI_ASSERT (ti_queue_find (self, slot->call, slot->copy) == i);
+    }
+    for (i = 0; i < TI_QUEUE_LANES; i++) {
+        uint32_t before = TI_SLOT_NONE;
+        uint32_t at = self->lanes[i].head;
+
+        while (at != TI_SLOT_NONE) {
+            const struct ti_slot *slot = ti_queue_slot_const (self, at);
+
+            TI_ASSERT (slot->state == TI_SLOT_QUEUED);
+            TI_ASSERT (slot->prev == before);
+            TI_ASSERT (((slot->flags & TI_SLOT_BEHIND) != 0) == (i == 1));
+            TI_ASSERT (++lane_length <= self->max);
+            before = at;
+            at = slot->next;
+        }
+        TI_ASSERT (self->lanes[i].tail == before);
+    }
+    for (i = self->free; i != TI_SLOT_NONE; i = ti_queue_slot_const (self, i)->next) {
+        TI_ASSERT (ti_queue_slot_const (self, i)->state == TI_SLOT_FREE);
+        TI_ASSERT (++free_length <= self->max);
+    }
+    TI_ASSERT (queued == self->depth);
+    TI_ASSERT (lane_length == self->depth);
+    TI_ASSERT (running == self->running);
+    TI_ASSERT (queued + running + free_length == self->max);
+    TI_ASSERT (self->index.count == queued + running);
+    ti_idmap_check (&self->index);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Inside of the replica core: its struct and what its files share. replica_core.c dispatches,
+ * replica_copy.c is the life of one copy, replica_time.c is what time alone brings about,
+ * replica_check.c states the invariants.
+ */
+#ifndef TI_REPLICA_CORE_H
+#define TI_REPLICA_CORE_H
+
+#include <tied/replica_core.h>
+
+#include "core/admit.h"
+#include "core/clients.h"
+#include "core/queue.h"
+#include "core/recent.h"
+
+/* Copies of one call that can be here at once: copy numbers have 8 bits. */
+#define TI_REPLICA_COPIES_MAX 256
+/* Expired copies answered by one TAKE, copies and clients purged by one step. */
+#define TI_REPLICA_TAKE_MAX  32
+#define TI_REPLICA_PURGE_MAX 32
+/* Waiting copies looked at by one step of the sweep, and the time between two sweeps. */
+#define TI_REPLICA_SWEEP_MAX       64
+#define TI_REPLICA_SWEEP_PERIOD_NS TIED_MS (50)
+/* Silent clients moved on and old notes removed by one step. */
+#define TI_REPLICA_LOOK_MAX 32
+#define TI_REPLICA_AGE_MAX  64
+/* Most actions of one step. TIMEOUT: one per purged copy or client, two per swept copy. CANCEL: one
+ * per copy of the call. The others make fewer. */
+#define TI_REPLICA_ACTIONS_MAX 256
+
+struct tied_replica_core {
+    struct tied_replica_core_options options;
+    struct tied_replica_counters counters;
+    tied_time_t now; /* of the last step */
+    bool is_draining;
+    struct ti_admit admit;
+    struct ti_queue queue;
+    struct ti_recent recent;
+    struct ti_clients clients;
+    size_t peers; /* offset of uint8_t[peers_max]: 1 if the link to the peer is up */
+
+    /* Sweep over waiting copies whose time has run out. */
+    uint32_t sweep_cursor; /* next copy to look at; TI_SLOT_NONE between two sweeps */
+    tied_time_t
+        sweep_earliest; /* no waiting copy that was looked at or came since expires sooner */
+    tied_time_t sweep_not_before;
+    /* Notes age in batches, so that they do not each cost a wake-up. */
+    tied_time_t age_not_before;
+
+    size_t actions; /* offset of struct tied_replica_action[actions_max] */
+    uint32_t actions_max;
+    uint32_t actions_made;
+    uint32_t actions_taken;
+};
+
+/* Append an action; all but its type is zero. */
+struct tied_replica_action *ti_replica_act (tied_replica_core_t *self,
+                                            enum tied_replica_action_type type);
+
+struct tied_load ti_replica_load (const tied_replica_core_t *self);
+
+/* The life of a copy. */
+void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_request *request);
+void ti_replica_take (tied_replica_core_t *self);
+void ti_replica_finish (tied_replica_core_t *self, uint32_t slot);
+/* A queued copy leaves in silence, counted as dropped. */
+void ti_replica_drop (tied_replica_core_t *self, uint32_t slot);
+/* A queued copy leaves because its time ran out, and its client is told. */
+void ti_replica_expire (tied_replica_core_t *self, uint32_t slot);
+/* Raise the cancel flag of a running copy, once. */
+void ti_replica_flag (tied_replica_core_t *self, uint32_t slot, enum tied_cancel reason);
+
+/* What time brings about. */
+void ti_replica_purge (tied_replica_core_t *self); /* copies of clients that are gone, bounded */
+void ti_replica_timeout (tied_replica_core_t *self);
+
+static inline bool ti_replica_peer_is_up (const tied_replica_core_t *self, uint32_t peer)
+{
+    return TI_AT_CONST (uint8_t, self, self->peers)[peer] != 0;
+}
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tie between two copies of a call: what an arriving copy, a STARTED and an UNTIE mean, given
+ * the copies that are here and the notes about those that are not. Copies n and n ^ 1 are siblings.
+ */
+#ifndef TI_TIE_H
+#define TI_TIE_H
+
+#include "core/queue.h"
+#include "core/recent.h"
+
+enum ti_arrival {
+    TI_ARRIVAL_NEW,        /* go on to admission */
+    TI_ARRIVAL_NEW_UNTIED, /* go on; its sibling has said that this is the only copy */
+    TI_ARRIVAL_DUPLICATE,  /* this very copy is here, or has been dealt with: ignore */
+    TI_ARRIVAL_TOMBSTONED, /* its sibling started before it came: drop it in silence */
+    TI_ARRIVAL_MERGED      /* a re-issue, and another copy of its call will answer: ignore */
+};
+
+/*
+ * Judge an arriving copy. A tombstone that it meets becomes a note that the copy is gone, so that
+ * the same copy does not pass a second time. A re-issue unties every queued copy of its call; only
+ * copies of the same client count, for another client would get the answer.
+ */
+enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
+                               struct ti_recent *recent,
+                               const struct tied_replica_request *request);
+
+enum ti_started {
+    TI_STARTED_EFFECTIVE, /* out_slot is queued and must be dropped */
+    TI_STARTED_EARLY,     /* a tombstone waits for the copy */
+    TI_STARTED_LATE,      /* the copy runs or has run */
+    TI_STARTED_MOOT       /* the copy was refused, expired, dropped or untied */
+};
+
+/* The sibling's copy `sender_copy` runs. A tombstone that is there already counts as EARLY again.
+ * out_slot is written if EFFECTIVE. */
+enum ti_started ti_tie_started (struct ti_queue *queue,
+                                struct ti_recent *recent,
+                                struct tied_call_id call,
+                                uint8_t sender_copy,
+                                tied_time_t now,
+                                struct tied_replica_counters *counters,
+                                uint32_t *out_slot);
+
+/* The sibling will never run its copy `sender_copy`: ours is the only one. */
+void ti_tie_untied (struct ti_queue *queue,
+                    struct ti_recent *recent,
+                    struct tied_call_id call,
+                    uint8_t sender_copy,
+                    tied_time_t now,
+                    struct tied_replica_counters *counters);
+
+#endif
