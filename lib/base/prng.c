@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/* xoshiro256** and bounded draws by rejection. */
+#include "base/prng.h"
+
+#include "base/assert.h"
+#include "base/util.h"
+
+static uint64_t rotate_left (uint64_t x, unsigned by)
+{
+    return (x << by) | (x >> (64 - by));
+}
+
+void ti_prng_seed (struct ti_prng *self, uint64_t seed)
+{
+    for (int i = 0; i < 4; i++) {
+        seed += UINT64_C (0x9e3779b97f4a7c15);
+        self->state[i] = ti_mix (seed);
+    }
+}
+
+uint64_t ti_prng_next (struct ti_prng *self)
+{
+    uint64_t *s = self->state;
+    const uint64_t result = rotate_left (s[1] * 5, 7) * 9;
+    const uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = rotate_left (s[3], 45);
+    return result;
+}
+
+/* Multiply and shift (Lemire 2019): the division is only needed in the rare rejected zone. */
+static uint32_t below_32 (struct ti_prng *self, uint32_t bound)
+{
+    uint64_t product = (ti_prng_next (self) >> 32) * bound;
+    if ((uint32_t)product < bound) {
+        const uint32_t threshold = (uint32_t)(0u - bound) % bound;
+        while ((uint32_t)product < threshold)
+            product = (ti_prng_next (self) >> 32) * bound;
+    }
+    return (uint32_t)(product >> 32);
+}
+
+uint64_t ti_prng_below (struct ti_prng *self, uint64_t bound)
+{
+    TI_ASSERT (bound >= 1);
+    if (bound == 1)
+        return 0;
+    if (bound <= UINT32_MAX)
+        return below_32 (self, (uint32_t)bound);
+    uint64_t mask = bound - 1;
+    for (unsigned shift = 1; shift < 64; shift *= 2)
+        mask |= mask >> shift;
+    uint64_t draw = ti_prng_next (self) & mask;
+    while (draw >= bound)
+        draw = ti_prng_next (self) & mask;
+    return draw;
+}
+
+uint64_t ti_prng_between (struct ti_prng *self, uint64_t low, uint64_t high)
+{
+    TI_ASSERT (low <= high);
+    const uint64_t span = high - low;
+    if (span == UINT64_MAX)
+        return ti_prng_next (self);
+    return low + ti_prng_below (self, span + 1);
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A small seeded generator for choices: xoshiro256** (Blackman, Vigna 2018), its state filled by
+ * splitmix64. Same seed, same sequence, on every compiler. Not for secrets.
+ */
+#ifndef TI_PRNG_H
+#define TI_PRNG_H
+
+#include <stdint.h>
+
+struct ti_prng {
+    uint64_t state[4]; /* never all zero */
+};
+
+/* Any seed will do, 0 too. */
+void ti_prng_seed (struct ti_prng *self, uint64_t seed);
+
+/* Next 64 random bits. */
+uint64_t ti_prng_next (struct ti_prng *self);
+
+/* Uniform in [0, bound), bound >= 1; every value exactly equally likely. A bound of 1 draws
+ * nothing. */
+uint64_t ti_prng_below (struct ti_prng *self, uint64_t bound);
+
+/* Uniform in [low, high], both included, low <= high; the whole of u64 is a valid range. */
+uint64_t ti_prng_between (struct ti_prng *self, uint64_t low, uint64_t high);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of a call: one COMPLETE, then a CANCEL to every replica that may still hold a copy of it.
+ * Nothing else in the core makes these two actions.
+ */
+#include "core/client_state.h"
+
+void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy)
+{
+    const struct ti_copy *c = ti_copy_at (self, token, copy);
+    struct ti_replica *r = ti_replica_at (self, c->replica);
+    ti_links_remove (ti_links_of (self), ti_copy_node (self, token, copy));
+    if (c->generation == r->generation)
+        r->in_flight--;
+    self->copies_in_flight--;
+}
+
+void ti_client_count_not_sent (ti_core *self, enum tied_not_sent reason)
+{
+    struct tied_client_counters *n = &self->counters;
+    switch (reason) {
+    case TIED_NOT_SENT_NOT_IDEMPOTENT:
+        n->not_sent_not_idempotent++;
+        return;
+    case TIED_NOT_SENT_NO_SIBLING:
+        n->not_sent_no_sibling++;
+        return;
+    case TIED_NOT_SENT_ANSWERED:
+        n->not_sent_answered++;
+        return;
+    case TIED_NOT_SENT_DEADLINE_NEAR:
+        n->not_sent_deadline_near++;
+        return;
+    case TIED_NOT_SENT_LINK_DOWN:
+        n->not_sent_link_down++;
+        return;
+    case TIED_NOT_SENT_COPIES_MAX:
+        n->not_sent_copies_max++;
+        return;
+    case TIED_NOT_SENT_NONE:
+    case TIED_NOT_SENT_COUNT:
+        break;
+    }
+    TI_UNREACHABLE ();
+}
+
+void ti_client_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason)
+{
+    if (call->not_sent != TIED_NOT_SENT_NONE)
+        return;
+    call->not_sent = (uint8_t)reason;
+    ti_client_count_not_sent (self, reason);
+}
+
+static void count_outcome (ti_core *self, uint32_t outcome)
+{
+    struct tied_client_counters *n = &self->counters;
+    switch ((enum tied_outcome)outcome) {
+    case TIED_OUTCOME_OK:
+        n->calls_ok++;
+        return;
+    case TIED_OUTCOME_APP_ERROR:
+        n->calls_app_error++;
+        return;
+    case TIED_OUTCOME_REJECTED:
+        n->calls_rejected++;
+        return;
+    case TIED_OUTCOME_DEADLINE:
+        n->calls_deadline++;
+        return;
+    case TIED_OUTCOME_CANCELLED:
+        n->calls_cancelled++;
+        return;
+    case TIED_OUTCOME_UNAVAILABLE:
+        n->calls_unavailable++;
+        return;
+    case TIED_OUTCOME_UNIMPLEMENTED:
+        n->calls_unimplemented++;
+        return;
+    case TIED_OUTCOME_INVALID:
+        n->calls_invalid++;
+        return;
+    case TIED_OUTCOME_COUNT:
+        break;
+    }
+    TI_UNREACHABLE ();
+}
+
+static uint8_t cancel_reason (uint32_t outcome)
+{
+    if (outcome == TIED_OUTCOME_OK || outcome == TIED_OUTCOME_APP_ERROR)
+        return TIED_CANCEL_WON;
+    return outcome == TIED_OUTCOME_CANCELLED ? TIED_CANCEL_CALLER : TIED_CANCEL_DEADLINE;
+}
+
+/* The replica may still have this copy queued or running. */
+static bool may_hold (ti_core *self, const struct ti_race *race, uint32_t token, uint8_t copy)
+{
+    const uint16_t bit = TI_RACE_BIT (copy);
+    if (race->alive & bit)
+        return true;
+    /* Lost to silence, but the link is there and so is the instance. */
+    const struct ti_copy *c = ti_copy_at (self, token, copy);
+    const struct ti_replica *r = ti_replica_at (self, c->replica);
+    return (race->lost & bit) && r->incarnation == c->incarnation &&
+           (r->state == TIED_REPLICA_UP || r->state == TIED_REPLICA_SUSPECT);
+}
+
+static void
+send_cancels (ti_core *self, uint32_t token, uint8_t reason, uint32_t winner, uint16_t dropped)
+{
+    const struct ti_race *race = &ti_call_at (self, token)->race;
+    uint32_t told[TIED_COPIES_MAX + 1];
+    uint32_t told_count = 0;
+    for (uint8_t copy = 0; copy < self->stride; copy++) {
+        if (!(race->sent & ~dropped & TI_RACE_BIT (copy)) || !may_hold (self, race, token, copy))
+            continue;
+        const uint32_t replica = ti_copy_at (self, token, copy)->replica;
+        bool is_told = replica == winner;
+        for (uint32_t i = 0; i < told_count; i++)
+            is_told = is_told || told[i] == replica;
+        if (is_told)
+            continue;
+        told[told_count++] = replica;
+        struct tied_client_action *action = ti_emit (self, TIED_CLIENT_ACT_SEND_CANCEL);
+        action->replica = replica;
+        action->call = ti_call_id (self, ti_call_at (self, token));
+        action->u.cancel.reason = reason;
+        self->counters.cancels_sent++;
+    }
+}
+
+/* A sibling that the winner has told, and that had not started, has dropped its copy. */
+static uint16_t dropped_by_peer (const struct ti_race *race, const struct tied_client_event *reply)
+{
+    const uint16_t pair = TI_RACE_BIT (0) | TI_RACE_BIT (1);
+    const uint32_t flags = reply->u.reply.flags;
+    const uint16_t won = TI_RACE_BIT (reply->u.reply.copy);
+    if (!(flags & TIED_REPLY_SIBLING_TOLD) || (flags & TIED_REPLY_SIBLING_STARTED))
+        return 0;
+    return (race->tied & won) ? (uint16_t)(race->tied & pair & ~won) : 0;
+}
+
+static void fill_win (ti_core *self,
+                      uint32_t token,
+                      const struct tied_client_event *reply,
+                      struct tied_client_completion *out)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    const uint8_t copy = reply->u.reply.copy;
+    const bool was_alive = call->race.alive & TI_RACE_BIT (copy);
+    struct ti_slot *slot = ti_slot_at (self, call->sequence);
+    out->status = reply->u.reply.status;
+    out->winner = reply->replica;
+    out->winner_copy = copy;
+    out->queue_ns = reply->u.reply.queue_ns;
+    out->service_ns = reply->u.reply.service_ns;
+    out->both_ran = (reply->u.reply.flags & TIED_REPLY_SIBLING_STARTED) != 0 &&
+                    (call->race.sent & ~TI_RACE_BIT (copy)) != 0;
+    slot->ran_copy = copy;
+    slot->both_ran = out->both_ran;
+    if (out->both_ran)
+        self->counters.duplicates++;
+    if (copy == 1)
+        self->counters.wins_tied++;
+    /* A copy that was given up before keeps the count it has. */
+    if (was_alive)
+        self->counters.copies_won++;
+}
+
+static void retire_all (ti_core *self, uint32_t token, uint32_t outcome, uint32_t winner_copy)
+{
+    struct ti_race *race = &ti_call_at (self, token)->race;
+    const bool is_won = outcome == TIED_OUTCOME_OK || outcome == TIED_OUTCOME_APP_ERROR;
+    for (uint8_t copy = 0; race->alive; copy++) {
+        if (!(race->alive & TI_RACE_BIT (copy)))
+            continue;
+        ti_client_unlink (self, token, copy);
+        race->alive = (uint16_t)(race->alive & ~TI_RACE_BIT (copy));
+        if (is_won && copy == winner_copy)
+            continue;
+        if (is_won)
+            self->counters.copies_lost_race++;
+        else
+            self->counters.copies_abandoned++;
+    }
+}
+
+void ti_client_complete (ti_core *self,
+                         uint32_t token,
+                         uint32_t outcome,
+                         const struct tied_client_event *reply)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    struct ti_slot *slot = ti_slot_at (self, call->sequence);
+    TI_ASSERT (call->is_live && slot->token == token && slot->sequence == call->sequence);
+    if (call->mode == TIED_MODE_TIED && !(call->race.sent & TI_RACE_BIT (1)))
+        ti_client_not_sent (
+            self, call, call->race.is_planned ? TIED_NOT_SENT_ANSWERED : TIED_NOT_SENT_NO_SIBLING);
+    struct tied_client_action *action = ti_emit (self, TIED_CLIENT_ACT_COMPLETE);
+    action->token = token;
+    action->call = ti_call_id (self, call);
+    struct tied_client_completion *done = &action->u.completion;
+    *done = (struct tied_client_completion){.outcome = outcome,
+                                            .not_sent = call->not_sent,
+                                            .copies_sent = call->race.copies_sent,
+                                            .winner = TIED_NO_REPLICA,
+                                            .latency_ns = self->now - call->submitted};
+    done->may_have_executed = ti_race_may_have_executed (&call->race);
+    if (call->race.tied)
+        done->stagger_ns = call->stagger_ns;
+    if (outcome == TIED_OUTCOME_REJECTED || outcome == TIED_OUTCOME_UNIMPLEMENTED ||
+        outcome == TIED_OUTCOME_INVALID)
+        done->reject = call->race.first_reject;
+    uint16_t dropped = 0;
+    uint32_t winner_copy = UINT32_MAX;
+    if (reply) {
+        fill_win (self, token, reply, done);
+        dropped = dropped_by_peer (&call->race, reply);
+        winner_copy = reply->u.reply.copy;
+    }
+    count_outcome (self, outcome);
+    send_cancels (self, token, cancel_reason (outcome), done->winner, dropped);
+    retire_all (self, token, outcome, winner_copy);
+    if (call->is_waiting)
+        ti_links_remove (ti_links_of (self), ti_call_node (self, token));
+    (void)ti_heap_remove (&self->heap, token);
+    call->is_waiting = false;
+    call->is_live = false;
+    slot->token = TI_NO_TOKEN;
+    self->live_calls--;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The client core's one block: the struct, its arrays by distance, and the few steps that every
+ * part shares. Internal to client_*.c.
+ *
+ * Invariants (tied_client_core_check):
+ * 1. a token is live exactly if the slot of its sequence names it;
+ * 2. every live copy is in its replica's list, or in the doomed list if its generation is old;
+ * 3. a replica's in_flight is the length of its list; copies_in_flight is the sum of all;
+ * 4. a waiting call has no live copy; a live call that does not wait has at least one;
+ * 5. the heap holds a call while it has a deadline or a planned copy, a replica while it has a link
+ *    and is not misnamed;
+ * 6. the list of usable replicas holds exactly those that are UP and not avoided.
+ */
+#ifndef TI_CLIENT_STATE_H
+#define TI_CLIENT_STATE_H
+
+#include <tied/client_core.h>
+#include <tied/wire.h>
+
+#include "base/assert.h"
+#include "base/heap.h"
+#include "base/links.h"
+#include "base/prng.h"
+#include "base/util.h"
+#include "core/delay.h"
+#include "core/load.h"
+#include "core/pick.h"
+#include "core/race.h"
+
+#define TI_NO_TOKEN UINT32_MAX
+#define TI_NO_COPY  UINT8_MAX
+
+/* Most actions that handling one call can make: COMPLETE and a CANCEL per copy, with a margin. */
+#define TI_CALL_ACTIONS_MAX (TIED_COPIES_MAX + 4u)
+/* An event handles at most two calls' worth, then due work goes on while one more fits. */
+#define TI_ACTIONS_MAX 64u
+/* Units of due work per step; the rest is left for the next one. */
+#define TI_WORK_MAX 32u
+/* Tokens looked at per step while stopping. */
+#define TI_SWEEP_MAX 1024u
+
+struct ti_call {
+    uint64_t sequence;
+    tied_time_t submitted;
+    tied_time_t deadline;
+    tied_time_t stagger_due;    /* valid while copy 1 is planned */
+    tied_duration_t stagger_ns; /* asked for, TIED_STAGGER_AUTO included; then the one used */
+    uint64_t sibling_instance;  /* incarnation named in copy 0's header */
+    uint32_t sibling;           /* replica of copy 1, valid while it is planned */
+    uint8_t mode;               /* enum tied_mode */
+    uint8_t not_sent;           /* enum tied_not_sent */
+    bool is_live;
+    bool is_waiting;
+    struct ti_race race;
+};
+
+struct ti_copy {
+    uint64_t incarnation; /* of the replica it went to */
+    uint32_t replica;
+    uint32_t generation; /* of the replica when it was sent */
+};
+
+/* A call sequence -> its token while live; then, until the slot is used again, what ran. */
+struct ti_slot {
+    uint64_t sequence;
+    uint32_t token;   /* TI_NO_TOKEN: ended or never used */
+    uint8_t ran_copy; /* a copy known to have run, TI_NO_COPY: none */
+    bool both_ran;    /* a duplicate was counted */
+    bool is_used;
+};
+
+struct tied_client_core {
+    struct tied_client_core_options options;
+    struct tied_client_counters counters;
+    struct ti_prng prng;
+    struct ti_load_scale scale;
+    tied_time_t now;
+    uint64_t next_sequence;
+    uint32_t slot_mask;
+    uint32_t stride; /* copy records per call */
+    uint32_t replica_count;
+    uint32_t usable_count;
+    uint32_t live_calls;
+    uint32_t copies_in_flight;
+    uint32_t stop_cursor; /* next token to complete while stopping */
+    uint32_t action_count;
+    uint32_t actions_taken;
+    bool is_stopped;
+    bool is_placing;     /* a replica can take waiting calls */
+    size_t calls;        /* ti_call [calls_max], by token */
+    size_t copies;       /* ti_copy [calls_max x stride] */
+    size_t slots;        /* ti_slot [slot_mask + 1] */
+    size_t replicas;     /* ti_replica [replicas_max] */
+    size_t usable;       /* u32 [replicas_max] */
+    size_t links;        /* ti_link [copies + replicas + calls + 2] */
+    struct ti_heap heap; /* node: token, or calls_max + replica */
+    struct tied_client_action actions[TI_ACTIONS_MAX];
+};
+
+typedef struct tied_client_core ti_core;
+
+static inline struct ti_call *ti_call_at (ti_core *self, uint32_t token)
+{
+    return TI_AT (struct ti_call, self, self->calls) + token;
+}
+
+static inline struct ti_copy *ti_copy_at (ti_core *self, uint32_t token, uint8_t copy)
+{
+    return TI_AT (struct ti_copy, self, self->copies) + (size_t)token * self->stride + copy;
+}
+
+static inline struct ti_slot *ti_slot_at (ti_core *self, uint64_t sequence)
+{
+    return TI_AT (struct ti_slot, self, self->slots) + (sequence & self->slot_mask);
+}
+
+static inline struct ti_replica *ti_replica_at (ti_core *self, uint32_t replica)
+{
+    return TI_AT (struct ti_replica, self, self->replicas) + replica;
+}
+
+static inline struct ti_link *ti_links_of (ti_core *self)
+{
+    return TI_AT (struct ti_link, self, self->links);
+}
+
+/* Nodes of the links array: copies, replicas' lists, calls, and the two single lists. */
+static inline uint32_t ti_copy_node (const ti_core *self, uint32_t token, uint8_t copy)
+{
+    return token * self->stride + copy;
+}
+
+static inline uint32_t ti_replica_list (const ti_core *self, uint32_t replica)
+{
+    return self->options.calls_max * self->stride + replica;
+}
+
+static inline uint32_t ti_call_node (const ti_core *self, uint32_t token)
+{
+    return self->options.calls_max * self->stride + self->options.replicas_max + token;
+}
+
+static inline uint32_t ti_doomed_list (const ti_core *self)
+{
+    return self->options.calls_max * (self->stride + 1) + self->options.replicas_max;
+}
+
+static inline uint32_t ti_waiting_list (const ti_core *self)
+{
+    return ti_doomed_list (self) + 1;
+}
+
+static inline struct tied_client_action *ti_emit (ti_core *self, enum tied_client_action_type type)
+{
+    TI_ASSERT (self->action_count < TI_ACTIONS_MAX);
+    struct tied_client_action *action = &self->actions[self->action_count++];
+    action->type = type;
+    action->token = TI_NO_TOKEN;
+    action->replica = TIED_NO_REPLICA;
+    return action;
+}
+
+static inline struct tied_call_id ti_call_id (const ti_core *self, const struct ti_call *call)
+{
+    return (struct tied_call_id){self->options.epoch, call->sequence};
+}
+
+/* A further call can be handled in this step. */
+static inline bool ti_has_room (const ti_core *self)
+{
+    return self->action_count + TI_CALL_ACTIONS_MAX <= TI_ACTIONS_MAX;
+}
+
+/* client_calls.c: what happens to calls. Tokens are of live calls unless said otherwise. */
+void ti_client_submit (ti_core *self, const struct tied_client_submit *submit);
+void ti_client_cancel (ti_core *self, uint32_t token);
+void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason);
+void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy);
+void ti_client_won (ti_core *self, uint32_t token, const struct tied_client_event *reply);
+void ti_client_timer (ti_core *self, uint32_t token);
+/* The first doomed copy, and all others of its call. */
+void ti_client_lose_one (ti_core *self);
+/* The call that waits longest goes out; a replica is usable. */
+void ti_client_place_one (ti_core *self);
+
+/* client_complete.c: the one way out. reply is NULL unless a copy has won. */
+void ti_client_complete (ti_core *self,
+                         uint32_t token,
+                         uint32_t outcome,
+                         const struct tied_client_event *reply);
+/* Take a live copy off its list and out of the counts of copies in flight. */
+void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy);
+/* Count, and keep for the completion, why copy 1 was not sent; the first reason stays. */
+void ti_client_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason);
+void ti_client_count_not_sent (ti_core *self, enum tied_not_sent reason);
+
+/* client_replicas.c: the replica state machine. */
+void ti_client_link_up (ti_core *self, uint32_t replica);
+void ti_client_link_down (ti_core *self, uint32_t replica);
+void ti_client_welcome (ti_core *self, const struct tied_client_event *ev);
+void ti_client_pong (ti_core *self, const struct tied_client_event *ev);
+/* Anything has come from it. */
+void ti_client_hear (ti_core *self, uint32_t replica, const struct tied_load *load);
+void ti_client_heartbeat (ti_core *self, uint32_t replica);
+/* It answered that it is another incarnation than we sent to. */
+void ti_client_stale (ti_core *self, uint32_t replica);
+/* It answered that it drains. */
+void ti_client_draining (ti_core *self, uint32_t replica);
+bool ti_client_is_usable (ti_core *self, uint32_t replica);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Choice of replicas: the two least loaded of a random sample, lighter one first, never the same
+ * instance twice. It changes nothing but the order of the list of usable replicas and the
+ * generator; what "usable" means is the owner's business.
+ */
+#ifndef TI_PICK_H
+#define TI_PICK_H
+
+#include <tied/client_core.h>
+
+#include "base/prng.h"
+#include "core/delay.h"
+#include "core/load.h"
+
+/* What the client core knows of a replica. The first line is all that a choice reads. */
+struct ti_replica {
+    uint64_t incarnation;  /* 0: not known */
+    tied_time_t load_at;   /* when load came; 0: never */
+    struct tied_load load; /* last report */
+    uint32_t in_flight;    /* own live copies that are not doomed */
+    uint32_t generation;   /* rises when all live copies are doomed: copies of others are lost */
+    uint8_t state;         /* enum tied_replica_state */
+    uint8_t misses;        /* silent intervals in a row */
+    uint8_t avoid_beats;   /* it refused as draining: not used for so many heartbeats */
+    bool is_heard;         /* since the last heartbeat */
+    bool is_usable;        /* in the list of usable replicas */
+    struct ti_delay delay;
+};
+
+struct ti_pick {
+    const struct ti_replica *replicas;
+    uint32_t *usable; /* permuted by every choice */
+    uint32_t usable_count;
+    uint32_t rule;    /* enum tied_pick */
+    uint32_t samples; /* looked at per choice */
+    const struct ti_load_scale *scale;
+    struct ti_prng *prng;
+    tied_time_t now;
+};
+
+/* Instances that a further copy should not go to. */
+struct ti_pick_avoid {
+    uint64_t soft[TIED_COPIES_MAX + 1]; /* incarnations: only if there is no other */
+    uint64_t hard[TIED_COPIES_MAX + 1]; /* incarnations: never */
+    uint32_t soft_count;
+    uint32_t hard_count;
+};
+
+/* A pair of different instances; *out_second is TIED_NO_REPLICA if there is only one instance, both
+ * are if there is none. */
+void ti_pick_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second);
+
+/* One replica. Looks at up to 64, so that avoiding some still leaves a choice. TIED_NO_REPLICA if
+ * there is none. avoid may be NULL. */
+uint32_t ti_pick_one (const struct ti_pick *self, const struct ti_pick_avoid *avoid);
+
+#endif
