@@ -50,18 +50,18 @@ static int reserve (tied_client_t *self, const struct tied_call *call, uint32_t 
 
     if (self->state != TI_CLIENT_STARTED)
         return TIED_ERR_STATE;
-    token = ti_calls_reserve (&self->calls);
+    token = ti_client_calls_reserve (&self->calls);
     if (token == TI_NO_TOKEN)
         return TIED_ERR_FULL;
     if (call->body_size > COPY_UNDER_LOCK)
         pthread_mutex_unlock (&self->lock);
-    rc = ti_call_keep (&self->calls.slots[token], call);
+    rc = ti_client_call_keep (&self->calls.slots[token], call);
     if (call->body_size > COPY_UNDER_LOCK)
         pthread_mutex_lock (&self->lock);
     if (rc == 0 && self->state != TI_CLIENT_STARTED)
         rc = TIED_ERR_STATE;
     if (rc != 0)
-        ti_calls_release (&self->calls, token);
+        ti_client_calls_release (&self->calls, token);
     else
         *out_token = token;
     return rc;
@@ -89,7 +89,7 @@ static int submit (tied_client_t *self,
     event.u.submit.stagger_ns = call->stagger_ns;
     rc = ti_engine_step (self, &event, now);
     if (rc != 0) {
-        ti_calls_release (&self->calls, token);
+        ti_client_calls_release (&self->calls, token);
         return rc;
     }
     *out_token = token;
@@ -100,11 +100,11 @@ static int submit (tied_client_t *self,
 /* The reply of an ended call; frees its token. 0, TIED_ERR_NOMEM: the call stays as it was. */
 static int collect (tied_client_t *self, uint32_t token, struct tied_reply *out)
 {
-    struct ti_call *call = &self->calls.slots[token];
+    struct ti_client_call *call = &self->calls.slots[token];
     uint32_t winner = call->completion.winner;
     zmq_msg_t *frame = NULL;
 
-    TI_ASSERT (call->state == TI_CALL_ENDED);
+    TI_ASSERT (call->state == TI_CLIENT_CALL_ENDED);
     if (call->has_body) {
         frame = malloc (sizeof *frame);
         if (!frame)
@@ -124,18 +124,18 @@ static int collect (tied_client_t *self, uint32_t token, struct tied_reply *out)
         out->body = (const char *)zmq_msg_data (frame) + call->body_offset;
     if (winner != TIED_NO_REPLICA)
         out->winner_id = self->links[winner].id;
-    ti_calls_release (&self->calls, token);
+    ti_client_calls_release (&self->calls, token);
     return 0;
 }
 
 /* Under the lock. A call has at most one waiter. */
 static int wait_for_call (tied_client_t *self, uint32_t token, tied_time_t until, tied_time_t now)
 {
-    struct ti_call *call = &self->calls.slots[token];
+    struct ti_client_call *call = &self->calls.slots[token];
     struct ti_waiter waiter = {.kind = TI_WAIT_CALL, .token = token};
     int rc = 0;
 
-    if (call->state != TI_CALL_ENDED) {
+    if (call->state != TI_CLIENT_CALL_ENDED) {
         call->waiter = &waiter;
         rc = ti_seat_wait (self, &waiter, until, now);
         call->waiter = NULL;
@@ -169,7 +169,7 @@ int tied_client_call (tied_client_t *self, const struct tied_call *call, struct 
         TI_ASSERT (rc == 0);
         rc = collect (self, token, out);
         if (rc != 0)
-            ti_calls_release (&self->calls, token);
+            ti_client_calls_release (&self->calls, token);
     }
     leave (self);
     return rc;
@@ -207,7 +207,7 @@ int tied_client_wait (tied_client_t *self,
     if (!self || !out)
         return TIED_ERR_INVAL;
     pthread_mutex_lock (&self->lock);
-    token = ti_calls_find (&self->calls, id);
+    token = ti_client_calls_find (&self->calls, id);
     if (token == TI_NO_TOKEN) {
         rc = TIED_ERR_ABSENT;
     } else if (self->calls.slots[token].to_queue || self->calls.slots[token].waiter) {
@@ -242,9 +242,9 @@ int tied_client_next (tied_client_t *self, tied_duration_t timeout_ns, struct ti
             rc = ti_seat_wait (self, &waiter, until, now);
     }
     if (rc == 0)
-        rc = collect (self, ti_calls_front (&self->calls), out);
+        rc = collect (self, ti_client_calls_front (&self->calls), out);
     if (rc == 0) {
-        ti_calls_pop (&self->calls);
+        ti_client_calls_pop (&self->calls);
         ti_engine_show_queue (self);
     }
     leave (self);
@@ -302,10 +302,10 @@ int tied_client_cancel (tied_client_t *self, struct tied_call_id id)
     if (!self)
         return TIED_ERR_INVAL;
     pthread_mutex_lock (&self->lock);
-    token = ti_calls_find (&self->calls, id);
+    token = ti_client_calls_find (&self->calls, id);
     if (token == TI_NO_TOKEN) {
         rc = TIED_ERR_ABSENT;
-    } else if (self->calls.slots[token].state == TI_CALL_LIVE) {
+    } else if (self->calls.slots[token].state == TI_CLIENT_CALL_LIVE) {
         event.u.cancel.call = id;
         rc = ti_engine_step (self, &event, ti_clock_now ());
     }

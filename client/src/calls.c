@@ -20,7 +20,7 @@ static uint32_t power_of_two_from (uint32_t n)
     return power;
 }
 
-int ti_calls_init (struct ti_calls *self, uint32_t max)
+int ti_client_calls_init (struct ti_client_calls *self, uint32_t max)
 {
     uint32_t chains = power_of_two_from (max);
 
@@ -29,7 +29,7 @@ int ti_calls_init (struct ti_calls *self, uint32_t max)
     self->chains = calloc (chains, sizeof *self->chains);
     self->queue = calloc (max, sizeof *self->queue);
     if (!self->slots || !self->chains || !self->queue) {
-        ti_calls_deinit (self);
+        ti_client_calls_deinit (self);
         return TIED_ERR_NOMEM;
     }
     self->max = max;
@@ -41,7 +41,7 @@ int ti_calls_init (struct ti_calls *self, uint32_t max)
     return 0;
 }
 
-void ti_calls_deinit (struct ti_calls *self)
+void ti_client_calls_deinit (struct ti_client_calls *self)
 {
     for (uint32_t i = 0; i < self->max; i++) {
         if (self->slots[i].has_body)
@@ -54,17 +54,17 @@ void ti_calls_deinit (struct ti_calls *self)
     memset (self, 0, sizeof *self);
 }
 
-uint32_t ti_calls_reserve (struct ti_calls *self)
+uint32_t ti_client_calls_reserve (struct ti_client_calls *self)
 {
     uint32_t token = self->free_head;
 
     if (token == TI_NO_TOKEN)
         return token;
-    struct ti_call *call = &self->slots[token];
+    struct ti_client_call *call = &self->slots[token];
 
-    TI_ASSERT (call->state == TI_CALL_FREE);
+    TI_ASSERT (call->state == TI_CLIENT_CALL_FREE);
     self->free_head = call->next;
-    call->state = TI_CALL_RESERVED;
+    call->state = TI_CLIENT_CALL_RESERVED;
     call->waiter = NULL;
     return token;
 }
@@ -79,7 +79,7 @@ static struct tied_view append (unsigned char **at, const void *data, size_t siz
     return view;
 }
 
-int ti_call_keep (struct ti_call *self, const struct tied_call *call)
+int ti_client_call_keep (struct ti_client_call *self, const struct tied_call *call)
 {
     size_t method = strlen (call->method);
     size_t trace = call->traceparent ? strlen (call->traceparent) : 0;
@@ -104,19 +104,19 @@ int ti_call_keep (struct ti_call *self, const struct tied_call *call)
     return 0;
 }
 
-void ti_calls_accept (struct ti_calls *self, uint32_t token, struct tied_call_id id)
+void ti_client_calls_accept (struct ti_client_calls *self, uint32_t token, struct tied_call_id id)
 {
-    struct ti_call *call = &self->slots[token];
+    struct ti_client_call *call = &self->slots[token];
     uint32_t *chain = &self->chains[id.sequence & self->chain_mask];
 
-    TI_ASSERT (call->state == TI_CALL_RESERVED);
-    call->state = TI_CALL_LIVE;
+    TI_ASSERT (call->state == TI_CLIENT_CALL_RESERVED);
+    call->state = TI_CLIENT_CALL_LIVE;
     call->id = id;
     call->next = *chain;
     *chain = token;
 }
 
-uint32_t ti_calls_find (const struct ti_calls *self, struct tied_call_id id)
+uint32_t ti_client_calls_find (const struct ti_client_calls *self, struct tied_call_id id)
 {
     uint32_t token = self->chains[id.sequence & self->chain_mask];
 
@@ -125,7 +125,7 @@ uint32_t ti_calls_find (const struct ti_calls *self, struct tied_call_id id)
     return token;
 }
 
-static void unlink_id (struct ti_calls *self, uint32_t token)
+static void unlink_id (struct ti_client_calls *self, uint32_t token)
 {
     uint32_t *link = &self->chains[self->slots[token].id.sequence & self->chain_mask];
 
@@ -136,12 +136,12 @@ static void unlink_id (struct ti_calls *self, uint32_t token)
     *link = self->slots[token].next;
 }
 
-void ti_calls_release (struct ti_calls *self, uint32_t token)
+void ti_client_calls_release (struct ti_client_calls *self, uint32_t token)
 {
-    struct ti_call *call = &self->slots[token];
+    struct ti_client_call *call = &self->slots[token];
 
-    TI_ASSERT (call->state != TI_CALL_FREE);
-    if (call->state != TI_CALL_RESERVED)
+    TI_ASSERT (call->state != TI_CLIENT_CALL_FREE);
+    if (call->state != TI_CLIENT_CALL_RESERVED)
         unlink_id (self, token);
     if (call->has_body)
         zmq_msg_close (&call->body);
@@ -152,24 +152,24 @@ void ti_calls_release (struct ti_calls *self, uint32_t token)
         call->capacity = 0;
     }
     call->waiter = NULL;
-    call->state = TI_CALL_FREE;
+    call->state = TI_CLIENT_CALL_FREE;
     call->next = self->free_head;
     self->free_head = token;
 }
 
-void ti_calls_push (struct ti_calls *self, uint32_t token)
+void ti_client_calls_push (struct ti_client_calls *self, uint32_t token)
 {
     TI_ASSERT (self->queue_count < self->max);
     self->queue[(uint32_t)(((uint64_t)self->queue_head + self->queue_count) % self->max)] = token;
     self->queue_count++;
 }
 
-uint32_t ti_calls_front (const struct ti_calls *self)
+uint32_t ti_client_calls_front (const struct ti_client_calls *self)
 {
     return self->queue_count > 0 ? self->queue[self->queue_head] : TI_NO_TOKEN;
 }
 
-void ti_calls_pop (struct ti_calls *self)
+void ti_client_calls_pop (struct ti_client_calls *self)
 {
     TI_ASSERT (self->queue_count > 0);
     self->queue_head = self->queue_head + 1 < self->max ? self->queue_head + 1 : 0;

@@ -7,8 +7,8 @@
  * until its reply is collected, so the table bounds completions as well as live calls. It knows no
  * lock, no socket and no policy: the engine's owner uses it under the engine's lock.
  */
-#ifndef TI_CALLS_H
-#define TI_CALLS_H
+#ifndef TI_CLIENT_CALLS_H
+#define TI_CLIENT_CALLS_H
 
 #include <zmq.h>
 
@@ -19,15 +19,15 @@
 
 struct ti_waiter;
 
-enum ti_call_state {
-    TI_CALL_FREE = 0,
-    TI_CALL_RESERVED, /* has a token, is not known to the core yet */
-    TI_CALL_LIVE,
-    TI_CALL_ENDED /* completion is valid, not collected yet */
+enum ti_client_call_state {
+    TI_CLIENT_CALL_FREE = 0,
+    TI_CLIENT_CALL_RESERVED, /* has a token, is not known to the core yet */
+    TI_CLIENT_CALL_LIVE,
+    TI_CLIENT_CALL_ENDED /* completion is valid, not collected yet */
 };
 
-struct ti_call {
-    enum ti_call_state state;
+struct ti_client_call {
+    enum ti_client_call_state state;
     bool to_queue;
     bool has_body;            /* ENDED: body holds the frame with the reply's bytes */
     uint32_t next;            /* FREE: free list; else chain of the id lookup */
@@ -42,8 +42,8 @@ struct ti_call {
     zmq_msg_t body;
 };
 
-struct ti_calls {
-    struct ti_call *slots;
+struct ti_client_calls {
+    struct ti_client_call *slots;
     uint32_t max;
     uint32_t free_head;
     uint32_t *chains; /* first token by sequence & chain_mask */
@@ -53,24 +53,24 @@ struct ti_calls {
 };
 
 /* 0, TIED_ERR_NOMEM. On error nothing is left. */
-TIED_NODISCARD int ti_calls_init (struct ti_calls *self, uint32_t max);
-void ti_calls_deinit (struct ti_calls *self);
+TIED_NODISCARD int ti_client_calls_init (struct ti_client_calls *self, uint32_t max);
+void ti_client_calls_deinit (struct ti_client_calls *self);
 
 /* A free token in state RESERVED, TI_NO_TOKEN when all are taken. */
-uint32_t ti_calls_reserve (struct ti_calls *self);
+uint32_t ti_client_calls_reserve (struct ti_client_calls *self);
 /* Keep one copy of what the call sends. Touches this slot alone, so a RESERVED call needs no lock.
    0, TIED_ERR_NOMEM. */
-TIED_NODISCARD int ti_call_keep (struct ti_call *self, const struct tied_call *call);
+TIED_NODISCARD int ti_client_call_keep (struct ti_client_call *self, const struct tied_call *call);
 /* RESERVED becomes LIVE under this id. */
-void ti_calls_accept (struct ti_calls *self, uint32_t token, struct tied_call_id id);
+void ti_client_calls_accept (struct ti_client_calls *self, uint32_t token, struct tied_call_id id);
 /* Token of a LIVE or ENDED call, TI_NO_TOKEN. */
-uint32_t ti_calls_find (const struct ti_calls *self, struct tied_call_id id);
+uint32_t ti_client_calls_find (const struct ti_client_calls *self, struct tied_call_id id);
 /* Whatever state: the token is free afterwards, a body that was not taken is closed. */
-void ti_calls_release (struct ti_calls *self, uint32_t token);
+void ti_client_calls_release (struct ti_client_calls *self, uint32_t token);
 
-void ti_calls_push (struct ti_calls *self, uint32_t token);
+void ti_client_calls_push (struct ti_client_calls *self, uint32_t token);
 /* The oldest, which stays in the ring; TI_NO_TOKEN when it is empty. */
-uint32_t ti_calls_front (const struct ti_calls *self);
-void ti_calls_pop (struct ti_calls *self);
+uint32_t ti_client_calls_front (const struct ti_client_calls *self);
+void ti_client_calls_pop (struct ti_client_calls *self);
 
 #endif

@@ -4,7 +4,8 @@
  *
  *   options.c  defaults and checks    client.c  lifecycle
  *   call.c     calls, as the public functions have them
- *   calls.c    table of calls         engine.c  core, links, messages
+ *   calls.c    table of calls         engine.c  core, links, sending
+ *   receive.c what links bring
  *   seat.c     who polls, who waits   thread.c  the thread of the THREADED drive
  *
  * One lock, `lock`, guards the core, the links and the table of calls: everything below that is
@@ -94,7 +95,7 @@ struct tied_client {
 
     tied_client_core_t *core;
     void *core_memory;
-    struct ti_calls calls;
+    struct ti_client_calls calls;
     uint64_t calls_ended;
     struct ti_delivery *delivery;
     struct ti_send_failure *failures; /* ring: SEND_REQUESTs to report to the core */
@@ -138,6 +139,10 @@ struct tied_client {
 /* Step the core and do what it wants, failed sends included. 0 or the error of the step. */
 TIED_NODISCARD int
 ti_engine_step (tied_client_t *self, const struct tied_client_event *event, tied_time_t now);
+/* The same for events that the network made: what the core cannot take is counted. */
+void ti_engine_step_event (tied_client_t *self,
+                           const struct tied_client_event *event,
+                           tied_time_t now);
 /* Look after the links that were used since somebody polled; bounded work. */
 void ti_engine_serve_dirty (tied_client_t *self, tied_time_t now);
 /* Look after one link whose descriptor was readable; bounded work. */
@@ -150,6 +155,18 @@ void ti_engine_settle (tied_client_t *self);
 void ti_engine_show_queue (tied_client_t *self);
 void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica);
 uint32_t ti_engine_usable_replicas (const tied_client_t *self);
+
+/* receive.c: under the lock. */
+/* The envelope stays the caller's to close; its body may have been moved out. */
+void ti_engine_on_envelope (tied_client_t *self,
+                            uint32_t replica,
+                            struct ti_envelope *envelope,
+                            tied_time_t now);
+/* LINK_UP or LINK_DOWN. */
+void ti_engine_on_link (tied_client_t *self,
+                        uint32_t replica,
+                        enum tied_client_event_type type,
+                        tied_time_t now);
 
 /* seat.c: under the lock, which is released while they wait. */
 /* 0 when it happened (or the client stops), TIED_ERR_TIMEOUT. until 0: look once, do not wait. */

@@ -40,7 +40,7 @@ static int send_message (tied_client_t *self, uint32_t replica, struct tied_mess
 static int
 send_request (tied_client_t *self, const struct tied_client_action *action, tied_time_t now)
 {
-    const struct ti_call *call = &self->calls.slots[action->token];
+    const struct ti_client_call *call = &self->calls.slots[action->token];
     struct tied_message message = {.type = TIED_WIRE_REQUEST};
     struct tied_wire_request *request = &message.u.request;
 
@@ -102,7 +102,7 @@ static void note_failure (tied_client_t *self, const struct tied_client_action *
 
 /* The frame that holds the body moves into the slot; nothing is copied. Bytes of a small message
    live inside zmq_msg_t itself, so the place of the body is kept as an offset. */
-static void take_body (tied_client_t *self, struct ti_call *call)
+static void take_body (tied_client_t *self, struct ti_client_call *call)
 {
     struct ti_delivery *delivery = self->delivery;
     struct ti_envelope *envelope = delivery->envelope;
@@ -134,11 +134,11 @@ void ti_engine_show_queue (tied_client_t *self)
 
 static void complete (tied_client_t *self, const struct tied_client_action *action)
 {
-    struct ti_call *call = &self->calls.slots[action->token];
+    struct ti_client_call *call = &self->calls.slots[action->token];
     uint32_t outcome = action->u.completion.outcome;
 
-    TI_ASSERT (call->state == TI_CALL_LIVE);
-    call->state = TI_CALL_ENDED;
+    TI_ASSERT (call->state == TI_CLIENT_CALL_LIVE);
+    call->state = TI_CLIENT_CALL_ENDED;
     call->completion = action->u.completion;
     call->has_body = false;
     call->body_size = 0;
@@ -146,7 +146,7 @@ static void complete (tied_client_t *self, const struct tied_client_action *acti
         ti_call_id_equal (self->delivery->call, call->id))
         take_body (self, call);
     if (call->to_queue) {
-        ti_calls_push (&self->calls, action->token);
+        ti_client_calls_push (&self->calls, action->token);
         ti_engine_show_queue (self);
     }
     self->calls_ended++;
@@ -160,7 +160,7 @@ static void do_actions (tied_client_t *self, tied_time_t now)
     while ((action = tied_client_core_next (self->core)) != NULL) {
         switch (action->type) {
         case TIED_CLIENT_ACT_ACCEPTED:
-            ti_calls_accept (&self->calls, action->token, action->call);
+            ti_client_calls_accept (&self->calls, action->token, action->call);
             break;
         case TIED_CLIENT_ACT_SEND_REQUEST:
             if (send_request (self, action, now) != 0)
@@ -209,7 +209,9 @@ int ti_engine_step (tied_client_t *self, const struct tied_client_event *event, 
 }
 
 /* For events that the network made: what the core cannot take is the sender's mistake. */
-static void step_event (tied_client_t *self, const struct tied_client_event *event, tied_time_t now)
+void ti_engine_step_event (tied_client_t *self,
+                           const struct tied_client_event *event,
+                           tied_time_t now)
 {
     if (ti_engine_step (self, event, now) != 0)
         self->io.malformed++;
@@ -221,124 +223,9 @@ void ti_engine_run_timers (tied_client_t *self, tied_time_t now)
 
     /* The core handles a bounded number of timers per step and then says "at once" again. */
     for (int i = 0; i < TIMER_STEPS && tied_client_core_deadline (self->core) <= now; i++) {
-        step_event (self, &event, now);
+        ti_engine_step_event (self, &event, now);
         ti_seat_replica_changed (self);
     }
-}
-
-static void on_reply (tied_client_t *self,
-                      uint32_t replica,
-                      struct ti_envelope *envelope,
-                      const struct tied_wire_reply *reply,
-                      tied_time_t now)
-{
-    struct tied_client_event event = {.type = TIED_CLIENT_EV_REPLY, .replica = replica};
-    struct ti_delivery delivery = {.call = reply->call, .envelope = envelope, .body = reply->body};
-
-    if (reply->body_follows)
-        delivery.body =
-            (struct tied_view){zmq_msg_data (&envelope->body), zmq_msg_size (&envelope->body)};
-    if (delivery.body.size > self->options.body_max) {
-        self->io.oversized++;
-        return;
-    }
-    event.u.reply.call = reply->call;
-    event.u.reply.copy = reply->copy;
-    event.u.reply.status = reply->status;
-    event.u.reply.flags = reply->flags;
-    event.u.reply.queue_ns = ti_ns_from_us (reply->queue_us);
-    event.u.reply.service_ns = ti_ns_from_us (reply->service_us);
-    event.u.reply.load = reply->load;
-    self->delivery = &delivery;
-    step_event (self, &event, now);
-    self->delivery = NULL;
-}
-
-static void on_reject (tied_client_t *self,
-                       uint32_t replica,
-                       const struct tied_wire_reject *reject,
-                       tied_time_t now)
-{
-    struct tied_client_event event = {.type = TIED_CLIENT_EV_REJECT, .replica = replica};
-
-    event.u.reject.call = reject->call;
-    event.u.reject.copy = reject->copy;
-    event.u.reject.reason = reject->reason;
-    event.u.reject.load = reject->load;
-    step_event (self, &event, now);
-}
-
-static void on_welcome (tied_client_t *self,
-                        uint32_t replica,
-                        const struct tied_wire_welcome *welcome,
-                        tied_time_t now)
-{
-    struct tied_client_event event = {.type = TIED_CLIENT_EV_WELCOME, .replica = replica};
-    const struct ti_client_link *link = &self->links[replica];
-
-    event.u.welcome.incarnation = welcome->incarnation;
-    event.u.welcome.echo = welcome->time_ns;
-    event.u.welcome.id_matches = welcome->id.size == link->id_size &&
-                                 memcmp (welcome->id.data, link->id, link->id_size) == 0;
-    event.u.welcome.load = welcome->load;
-    step_event (self, &event, now);
-    ti_seat_replica_changed (self);
-}
-
-static void
-on_pong (tied_client_t *self, uint32_t replica, const struct tied_wire_ping *pong, tied_time_t now)
-{
-    struct tied_client_event event = {.type = TIED_CLIENT_EV_PONG, .replica = replica};
-
-    event.u.pong.echo = pong->time_ns;
-    event.u.pong.load = pong->load;
-    step_event (self, &event, now);
-    ti_seat_replica_changed (self);
-}
-
-static void
-on_envelope (tied_client_t *self, uint32_t replica, struct ti_envelope *envelope, tied_time_t now)
-{
-    struct tied_message message;
-
-    self->io.frames_received++;
-    if (tied_wire_decode (zmq_msg_data (&envelope->header), zmq_msg_size (&envelope->header),
-                          &message, NULL) != 0) {
-        self->io.malformed++;
-        return;
-    }
-    if (envelope->has_body != (message.type == TIED_WIRE_REPLY && message.u.reply.body_follows)) {
-        self->io.multipart++;
-        return;
-    }
-    switch (message.type) {
-    case TIED_WIRE_REPLY:
-        on_reply (self, replica, envelope, &message.u.reply, now);
-        break;
-    case TIED_WIRE_REJECT:
-        on_reject (self, replica, &message.u.reject, now);
-        break;
-    case TIED_WIRE_WELCOME:
-        on_welcome (self, replica, &message.u.welcome, now);
-        break;
-    case TIED_WIRE_PONG:
-        on_pong (self, replica, &message.u.ping, now);
-        break;
-    default:
-        self->io.misdirected++;
-        break;
-    }
-}
-
-static void link_event (tied_client_t *self,
-                        uint32_t replica,
-                        enum tied_client_event_type type,
-                        tied_time_t now)
-{
-    struct tied_client_event event = {.type = type, .replica = replica};
-
-    step_event (self, &event, now);
-    ti_seat_replica_changed (self);
 }
 
 /* True when nothing is left to read: the next edge of the descriptor will be seen. */
@@ -351,9 +238,9 @@ static bool read_link (tied_client_t *self, uint32_t replica, tied_time_t now)
         unsigned bits = ti_link_update (link, now);
 
         if (bits & TI_LINK_DOWN)
-            link_event (self, replica, TIED_CLIENT_EV_LINK_DOWN, now);
+            ti_engine_on_link (self, replica, TIED_CLIENT_EV_LINK_DOWN, now);
         if (bits & TI_LINK_UP)
-            link_event (self, replica, TIED_CLIENT_EV_LINK_UP, now);
+            ti_engine_on_link (self, replica, TIED_CLIENT_EV_LINK_UP, now);
         if (!(bits & TI_LINK_READABLE))
             return true;
         if (taken >= BATCH)
@@ -369,7 +256,7 @@ static bool read_link (tied_client_t *self, uint32_t replica, tied_time_t now)
                 self->io.multipart++;
                 continue;
             }
-            on_envelope (self, replica, &envelope, now);
+            ti_engine_on_envelope (self, replica, &envelope, now);
             ti_envelope_close (&envelope);
         }
     }

@@ -19,7 +19,7 @@ static bool is_satisfied (const tied_client_t *self, const struct ti_waiter *wai
         return true;
     switch (waiter->kind) {
     case TI_WAIT_CALL:
-        return self->calls.slots[waiter->token].state == TI_CALL_ENDED;
+        return self->calls.slots[waiter->token].state == TI_CLIENT_CALL_ENDED;
     case TI_WAIT_QUEUE:
         return self->calls.queue_count > 0;
     case TI_WAIT_ANY:
@@ -90,7 +90,7 @@ static void call_kind (tied_client_t *self, enum ti_wait_kind kind)
 
 void ti_seat_call_ended (tied_client_t *self, uint32_t token)
 {
-    const struct ti_call *call = &self->calls.slots[token];
+    const struct ti_client_call *call = &self->calls.slots[token];
 
     if (!self->waiters)
         return;
