@@ -164,7 +164,10 @@ static enum ti_cli_verdict take_code (struct run *run, int code)
         char letter[3] = {'-', (char)optopt, '\0'};
         if (!option && optopt < FIRST_INDEX)
             return unknown_option (run, optopt ? letter : run->argv[optind - 1]);
-        ti_cli_error (cli, "--%s takes no value", option ? option->name : "help and --version");
+        ti_cli_error (cli, "--%s takes no value",
+                      option                 ? option->name
+                      : optopt == HELP_INDEX ? "help"
+                                             : "version");
         return TI_CLI_WRONG;
     }
     default:

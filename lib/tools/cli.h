@@ -131,7 +131,8 @@ int ti_cli_error (const struct ti_cli *cli, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
 #define TI_CLI_QUOTE_MAX 96
-/* text in double quotes, cut at a bounded length, control bytes as \xNN. @return buffer */
+/* text in double quotes, cut at a bounded length, bytes that are not printable ASCII as \xNN.
+ * @return buffer */
 const char *ti_cli_quote (const char *text, char buffer[TI_CLI_QUOTE_MAX]);
 
 /* The candidate that text was probably meant to be, NULL if none is near. names ends with NULL. */

@@ -19,7 +19,7 @@ const char *ti_cli_quote (const char *text, char buffer[TI_CLI_QUOTE_MAX])
             break;
         }
         unsigned char c = (unsigned char)*text;
-        if (c < 0x20 || c == 0x7f)
+        if (c < 0x20 || c >= 0x7f)
             at += (size_t)snprintf (buffer + at, 5, "\\x%02x", c);
         else
             buffer[at++] = *text;

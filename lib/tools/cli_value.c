@@ -37,11 +37,11 @@ const char *ti_cli_range (const struct ti_cli_option *option, char buffer[TI_CLI
         snprintf (buffer, TI_CLI_RANGE_MAX, "a whole number from %llu to %llu", min, max);
         break;
     case TI_CLI_REAL:
-        snprintf (buffer, TI_CLI_RANGE_MAX, "a number from %g to %g", option->real_min,
+        snprintf (buffer, TI_CLI_RANGE_MAX, "a number from %.10g to %.10g", option->real_min,
                   option->real_max);
         break;
     case TI_CLI_RATE:
-        snprintf (buffer, TI_CLI_RANGE_MAX, "a rate from %g/s to %g/s, as in 500/s or 2k/s",
+        snprintf (buffer, TI_CLI_RANGE_MAX, "a rate from %.10g/s to %.10g/s, as in 500/s or 2k/s",
                   option->real_min, option->real_max);
         break;
     case TI_CLI_DURATION:

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "utf8.h"
 
 #include <tied/error.h>
 #include <tied/types.h>
@@ -18,45 +19,12 @@ void ti_json_init (struct ti_json *self, FILE *file, uint32_t indent)
     self->indent = indent;
 }
 
-/* Bytes of the UTF-8 sequence at s, 0 if there is no valid one (RFC 3629: shortest, no surrogate).
- */
-static size_t utf8_length (const unsigned char *s)
-{
-    size_t length;
-    uint32_t code, least;
-    if (s[0] < 0x80)
-        return 1;
-    if (s[0] >= 0xc2 && s[0] <= 0xdf) {
-        length = 2;
-        code = s[0] & 0x1fu;
-        least = 0x80;
-    } else if (s[0] >= 0xe0 && s[0] <= 0xef) {
-        length = 3;
-        code = s[0] & 0x0fu;
-        least = 0x800;
-    } else if (s[0] >= 0xf0 && s[0] <= 0xf4) {
-        length = 4;
-        code = s[0] & 0x07u;
-        least = 0x10000;
-    } else {
-        return 0;
-    }
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0u) != 0x80)
-            return 0;
-        code = code << 6 | (s[i] & 0x3fu);
-    }
-    if (code < least || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
-        return 0;
-    return length;
-}
-
 static void write_escaped (FILE *file, const char *text)
 {
     const unsigned char *s = (const unsigned char *)text;
     fputc ('"', file);
     while (*s) {
-        size_t length = utf8_length (s);
+        size_t length = ti_utf8_length (s);
         if (length == 0) {
             fputs ("\\ufffd", file);
             s++;
@@ -167,9 +135,11 @@ void ti_json_real (struct ti_json *self, const char *key, double value)
         return;
     }
     char text[40];
+    double size = fabs (value);
+    bool wants_exponent = size >= 1e15 || (size > 0 && size < 1e-4);
     for (int digits = 1; digits <= 17; digits++) {
         snprintf (text, sizeof text, "%.*g", digits, value);
-        if (strtod (text, NULL) == value)
+        if (strtod (text, NULL) == value && (wants_exponent || !strchr (text, 'e')))
             break;
     }
     begin_value (self, key);

@@ -259,6 +259,10 @@ const char *ti_format_duration (uint64_t ns, char buffer[TI_UNITS_TEXT_MAX])
         snprintf (buffer, TI_UNITS_TEXT_MAX, "never");
         return buffer;
     }
+    if (ns >= TIED_S (3600) && ns % TIED_S (3600) == 0)
+        return format_scaled (ns / TIED_S (3600), 1, 0, "h", buffer);
+    if (ns >= TIED_S (120) && ns % TIED_S (60) == 0)
+        return format_scaled (ns / TIED_S (60), 1, 0, "m", buffer);
     if (ns >= TIED_S (1) || ns == 0)
         return format_scaled (ns, TIED_S (1), 9, "s", buffer);
     if (ns >= TIED_MS (1))

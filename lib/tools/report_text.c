@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/* The report as cells of a table, its settings in one line, and remarks on its reach. */
+#include "report_text.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "units.h"
+
+#include <tied/error.h>
+#include <tied/types.h>
+
+static const struct ti_table_group groups[] = {
+    {"", 2}, {"latency, ms", 5}, {"per call", 2}, {"ran", 1}, {"not answered", 3}, {"cancels", 3},
+};
+
+static const char *const titles[] = {
+    "policy", "calls", "p50",      "p90",      "p99",   "p99.9",     "max",   "copies",
+    "runs",   "twice", "rejected", "deadline", "other", "effective", "early", "late"};
+
+/* What is left when ok, app_error, rejected and deadline are taken away. */
+static uint64_t other_outcomes (const struct ti_report_policy *policy)
+{
+    return policy->outcomes[TIED_OUTCOME_CANCELLED] + policy->outcomes[TIED_OUTCOME_UNAVAILABLE] +
+           policy->outcomes[TIED_OUTCOME_UNIMPLEMENTED] + policy->outcomes[TIED_OUTCOME_INVALID];
+}
+
+static void put_count (struct ti_table *table, uint32_t row, uint32_t *column, uint64_t count)
+{
+    ti_table_put (table, row, column, "%llu", (unsigned long long)count);
+}
+
+static void put_ms (struct ti_table *table, uint32_t row, uint32_t *column, uint64_t ns)
+{
+    char text[TI_UNITS_TEXT_MAX];
+    ti_table_put (table, row, column, "%s", ti_format_ms (ns, text));
+}
+
+void ti_report_fill_table (const struct ti_report *self, struct ti_table *table)
+{
+    ti_table_init (table, groups, sizeof groups / sizeof groups[0], titles);
+    for (uint32_t row = 0; row < self->policies_count; row++) {
+        const struct ti_report_policy *policy = &self->policies[row];
+        const struct ti_hist *latency = policy->latency;
+        uint32_t column = 0;
+        ti_table_put (table, row, &column, "%s", policy->policy);
+        put_count (table, row, &column, policy->calls);
+        put_ms (table, row, &column, ti_hist_percentile (latency, TI_HIST_P50));
+        put_ms (table, row, &column, ti_hist_percentile (latency, TI_HIST_P90));
+        put_ms (table, row, &column, ti_hist_percentile (latency, TI_HIST_P99));
+        put_ms (table, row, &column, ti_hist_percentile (latency, TI_HIST_P99_9));
+        put_ms (table, row, &column, latency->max);
+        ti_table_put (table, row, &column, "%.3f", ti_report_per_call (policy, policy->copies));
+        ti_table_put (table, row, &column, "%.3f", ti_report_per_call (policy, policy->executions));
+        put_count (table, row, &column, policy->duplicates);
+        put_count (table, row, &column, policy->outcomes[TIED_OUTCOME_REJECTED]);
+        put_count (table, row, &column, policy->outcomes[TIED_OUTCOME_DEADLINE]);
+        put_count (table, row, &column, other_outcomes (policy));
+        put_count (table, row, &column, policy->cancels.effective);
+        put_count (table, row, &column, policy->cancels.early);
+        put_count (table, row, &column, policy->cancels.late);
+    }
+}
+
+/* Append to a line; what does not fit is cut. */
+static void append (char buffer[TI_REPORT_LINE_MAX], const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
+static void append (char buffer[TI_REPORT_LINE_MAX], const char *format, ...)
+{
+    size_t length = strlen (buffer);
+    va_list args;
+    va_start (args, format);
+    vsnprintf (buffer + length, TI_REPORT_LINE_MAX - length, format, args);
+    va_end (args);
+}
+
+const char *ti_report_settings (const struct ti_report *self, char buffer[TI_REPORT_LINE_MAX])
+{
+    char text[TI_UNITS_TEXT_MAX];
+    buffer[0] = '\0';
+    if (self->service)
+        append (buffer, "service %.160s, ", self->service);
+    append (buffer, "%u replica%s", (unsigned)self->replicas, self->replicas == 1 ? "" : "s");
+    if (self->workers)
+        append (buffer, " of %u worker%s", (unsigned)self->workers, self->workers == 1 ? "" : "s");
+    if (self->policies_count && self->policies[0].load >= 0)
+        append (buffer, ", load %.3g %%", 100 * self->policies[0].load);
+    if (self->outstanding)
+        append (buffer, ", closed loop with %u outstanding", (unsigned)self->outstanding);
+    else
+        append (buffer, ", %s arrivals at %.6g/s", self->arrivals ? self->arrivals : "open",
+                self->rate);
+    append (buffer, ", %s of each policy", ti_format_duration (self->duration_ns, text));
+    append (buffer, ", seed %llu", (unsigned long long)self->seed);
+    return buffer;
+}
+
+/* Fewer than this many samples above a percentile say little about it. */
+#define SAMPLES_ABOVE_MIN 10
+/* A generator that is later than this has not offered the load that it was asked for. */
+#define LATENESS_NOTED_NS TIED_MS (5)
+
+bool ti_report_next_note (const struct ti_report *self,
+                          uint32_t *cursor,
+                          char buffer[TI_REPORT_LINE_MAX])
+{
+    char text[TI_UNITS_TEXT_MAX];
+    while (*cursor < 2 * self->policies_count) {
+        const struct ti_report_policy *policy = &self->policies[*cursor / 2];
+        bool is_first = (*cursor)++ % 2 == 0;
+        buffer[0] = '\0';
+        if (is_first && policy->latency->total / 1000 < SAMPLES_ABOVE_MIN) {
+            append (buffer, "%.64s: fewer than %d calls lie above p99.9; read it and max with care",
+                    policy->policy, SAMPLES_ABOVE_MIN);
+            return true;
+        }
+        if (!is_first && policy->lateness_max_ns > LATENESS_NOTED_NS) {
+            append (buffer,
+                    "%.64s: the generator sent up to %s ms after the intended time; latency counts "
+                    "from the intended time",
+                    policy->policy, ti_format_ms (policy->lateness_max_ns, text));
+            return true;
+        }
+    }
+    return false;
+}
+
+int ti_report_write_table (const struct ti_report *self, FILE *file)
+{
+    struct ti_table table;
+    char line[TI_REPORT_LINE_MAX];
+    uint32_t cursor = 0;
+    ti_report_fill_table (self, &table);
+    fprintf (file, "%s\n\n", ti_report_settings (self, line));
+    ti_table_write (&table, file);
+    if (ti_report_next_note (self, &cursor, line)) {
+        fputc ('\n', file);
+        do
+            fprintf (file, "note: %s\n", line);
+        while (ti_report_next_note (self, &cursor, line));
+    }
+    return fflush (file) != 0 || ferror (file) ? TIED_ERR_SYSTEM : TIED_OK;
+}
