@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: MIT
 """Every public function states its contract: ownership, thread, blocking, callback-safe, on error.
 
-A comment holds for the declarations that follow it without another comment between. It has the five
-lines, or names a function that has them ("Contract as tied_x ()", "the contract of tied_x ()"), or
-says that the functions have the contracts of their namesakes in another header, or gives the
-contract of each in words that cover thread, blocking, errors and ownership.
+A comment holds for the declarations that follow it up to the next comment, or, if they stand without
+a blank line between, up to the next blank line. It has the five lines, or names a function that has
+them ("Contract as tied_x ()", "the contract of tied_x ()"), or says that the functions have the
+contracts of their namesakes in another header, or gives the contract of each in words that cover
+thread, blocking and errors.
 """
 import glob
 import os
@@ -28,7 +29,10 @@ for path in headers:
     for token in re.finditer(r"/\*.*?\*/|TIED_EXPORT\b[^;]*;|^struct[^;]*\{|^#\w+", text, re.S | re.M):
         word = token.group(0)
         if word.startswith("/*"):
-            comment = re.sub(r"\s*\n\s*\*?\s*", " ", word)
+            words = re.sub(r"\s*\n\s*\*?\s*", " ", word)
+            # Without a blank line before it, a comment adds to the one that opened the group.
+            is_same_group = not re.search(r"\n[ \t]*\n[ \t]*$", text[: token.start()])
+            comment = comment + words if is_same_group else words
         elif word.startswith("TIED_EXPORT"):
             declaration = re.sub(r"/\*.*?\*/", "", word, flags=re.S)
             name = NAME.search(declaration.replace("TIED_EXPORT", ""))

@@ -27,7 +27,10 @@ TIED_BEGIN_DECLS
     X (SYSTEM, -13, 1, "the operating system or libzmq refused a resource")
 
 #define TIED_ERROR_ENUM_(name, value, retriable, text) TIED_ERR_##name = (value),
-enum tied_error { TIED_OK = 0, TIED_ERROR_MAP (TIED_ERROR_ENUM_) };
+enum tied_error {
+    TIED_OK = 0,
+    TIED_ERROR_MAP (TIED_ERROR_ENUM_)
+};
 #undef TIED_ERROR_ENUM_
 
 /**
