@@ -72,7 +72,9 @@ static void write_charts (const struct ti_report *self, FILE *file)
         fputs ("</li>\n", file);
     }
     fputs ("</ul>\n", file);
+    fputs ("<div class=\"wide\">\n", file);
     ti_html_curves (self, file);
+    fputs ("</div>\n", file);
     fputs ("<p id=\"readout\"></p>\n</section>\n<section>\n<h2>Extra work</h2>\n", file);
     ti_html_bars (self, file);
     fputs ("</section>\n</div>\n", file);

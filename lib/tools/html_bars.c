@@ -5,12 +5,12 @@
 #include <math.h>
 
 #define WIDTH       340
-#define NAME_RIGHT  92.0
-#define BAR_LEFT    100.0
-#define BAR_RIGHT   276.0
+#define NAME_RIGHT  104.0
+#define BAR_LEFT    112.0
+#define BAR_RIGHT   282.0
 #define TITLE_SPACE 26.0
 #define PANEL_GAP   26.0
-#define NAME_CUT    13
+#define NAME_CUT    14
 
 struct panel {
     const char *title;

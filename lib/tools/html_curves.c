@@ -12,7 +12,7 @@
 
 #define WIDTH  760
 #define HEIGHT 420
-#define LEFT   62.0
+#define LEFT   72.0
 #define RIGHT  744.0
 #define TOP    14.0
 #define BOTTOM 364.0
@@ -77,7 +77,8 @@ static struct scale choose_scale (const struct ti_report *self)
         least = fmin (least, to_ms (ti_hist_percentile (latency, 10000)));
     }
     scale.decades = ceil (scale.decades * 4) / 4;
-    scale.high = fmax (scale.high, 1e-3);
+    if (!(scale.high > 0))
+        scale.high = 1;
     scale.is_log = scale.high > LINEAR_RATIO_MAX * median;
     if (scale.is_log) {
         scale.low = round_down (fmax (least, scale.high / 1e6));
@@ -103,10 +104,13 @@ static void draw_y_tick (const struct scale *scale, double ms, FILE *file)
 static void draw_x_tick (const struct scale *scale, double share, const char *label, FILE *file)
 {
     double x = x_of (scale, share);
+    /* The last label may be long: it ends at the edge of the drawing. */
+    bool is_last = x > RIGHT - 20;
     fprintf (file,
              "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
-             "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\">%s %%</text>\n",
-             x, TOP, x, BOTTOM, x, BOTTOM + 18, label);
+             "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">%s %%</text>\n",
+             x, TOP, x, BOTTOM, is_last ? WIDTH - 2 : x, BOTTOM + 18, is_last ? "end" : "middle",
+             label);
 }
 
 static void draw_axes (const struct scale *scale, FILE *file)

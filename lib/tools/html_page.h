@@ -30,7 +30,8 @@ static const char page_style[] =
     "  padding: 16px 18px; margin: 0 0 18px; min-width: 0}\n"
     ".charts section {margin: 0}\n"
     ".charts {margin-bottom: 18px}\n"
-    "svg {display: block; width: 100%; height: auto}\n"
+    "svg {display: block; width: 100%; height: auto; overflow: visible}\n"
+    "#chart {min-width: 520px}\n"
     "svg text {fill: var(--soft); font-size: 12px; font-variant-numeric: tabular-nums}\n"
     "svg .title {fill: var(--ink); font-size: 13px; font-weight: 600}\n"
     "svg .value {fill: var(--ink)}\n"
@@ -56,7 +57,10 @@ static const char page_style[] =
     ".note, footer {color: var(--soft); font-size: 13px; margin: 8px 0 0}\n"
     "pre {white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; font-size: 13px}\n";
 
-/* Only reads values off the curves; the page says everything without it. */
+/*
+ * Only reads values off the curves; the page says everything without it. It does without '<' and
+ * '&', so that an XML parser can read the page as well.
+ */
 static const char page_script[] =
     "(function () {\n"
     "  var chart = document.getElementById ('chart'), line = document.getElementById ('cursor');\n"
@@ -67,11 +71,11 @@ static const char page_script[] =
     "  chart.addEventListener ('pointermove', function (event) {\n"
     "    var box = chart.getBoundingClientRect ();\n"
     "    var x = (event.clientX - box.left) * chart.dataset.width / box.width;\n"
-    "    if (!(x >= left && x <= right)) return;\n"
+    "    if (x !== Math.min (Math.max (x, left), right)) return;\n"
     "    var above = Math.pow (10, -(x - left) / (right - left) * chart.dataset.decades);\n"
     "    var parts = report.policies.map (function (policy) {\n"
     "      var points = policy.distribution, i = 0;\n"
-    "      while (i + 1 < points.length && points[i][0] < 1 - above) i++;\n"
+    "      while (points.length > i + 1 ? 1 - above > points[i][0] : false) i++;\n"
     "      return policy.policy + ' ' + (points.length ? points[i][1].toPrecision (3) : '-') + "
     "' ms';\n"
     "    });\n"

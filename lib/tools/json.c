@@ -36,7 +36,7 @@ static void write_escaped (FILE *file, const char *text)
             fputs ("\\n", file);
         else if (*s == '\t')
             fputs ("\\t", file);
-        else if (*s < 0x20 || *s == '<' || *s == 0x7f)
+        else if (*s < 0x20 || *s == 0x7f || strchr ("<>&", *s))
             fprintf (file, "\\u%04x", (unsigned)*s);
         else
             fwrite (s, 1, length, file);

@@ -2,8 +2,8 @@
 /*
  * Streaming JSON writer (RFC 8259) to a FILE. It puts commas, indents and escapes, and cannot write
  * anything that is not JSON: bytes that are not UTF-8 become U+FFFD, a number that is not finite
- * becomes null. '<' is escaped, so that the text may stand inside an HTML script element.
- * It builds no tree and reads nothing.
+ * becomes null. '<', '>' and '&' are escaped, so that the text may stand inside an HTML script
+ * element. It builds no tree and reads nothing.
  */
 #ifndef TI_JSON_H
 #define TI_JSON_H

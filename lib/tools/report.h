@@ -78,10 +78,11 @@ TIED_NODISCARD int ti_report_save (const struct ti_report *self,
                                    int (*write) (const struct ti_report *self, FILE *file),
                                    const char *path);
 
-#define TI_REPORT_SENTENCE_MAX 1024
+#define TI_REPORT_SENTENCE_MAX 512
 /*
- * What the second and later policies gained over the first, or over the one named "single", and
- * what it cost; without newline. @return buffer
+ * One sentence without newline: what the other policy gained over the one named "single" (or else
+ * the first), and what it cost. Of several others it speaks of the one with the lowest p99.
+ * @return buffer
  */
 const char *ti_report_sentence (const struct ti_report *self, char buffer[TI_REPORT_SENTENCE_MAX]);
 

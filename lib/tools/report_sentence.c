@@ -68,11 +68,31 @@ static void append_cost (char *buffer, const struct ti_report_policy *policy)
             100 * ti_report_per_call (policy, policy->duplicates));
 }
 
+/* The policy to set against the first: of several the one with the lowest p99. */
+static const struct ti_report_policy *best_of_others (const struct ti_report *self,
+                                                      const struct ti_report_policy *from)
+{
+    const struct ti_report_policy *best = NULL;
+    uint64_t best_p99 = 0;
+    for (uint32_t i = 0; i < self->policies_count; i++) {
+        const struct ti_report_policy *policy = &self->policies[i];
+        uint64_t p99 = ti_hist_percentile (policy->latency, TI_HIST_P99);
+        if (policy == from || (best && p99 >= best_p99))
+            continue;
+        best = policy;
+        best_p99 = p99;
+    }
+    return best;
+}
+
 static void append_comparison (char *buffer,
+                               const struct ti_report *self,
                                const struct ti_report_policy *from,
                                const struct ti_report_policy *to)
 {
-    append (buffer, "against %.64s, %.64s ", from->policy, to->policy);
+    append (buffer, "Against %.64s, %.64s ", from->policy, to->policy);
+    if (self->policies_count > 2)
+        append (buffer, "(the lowest p99 of the other %u) ", (unsigned)self->policies_count - 1);
     append_change (buffer, "p99", TI_HIST_P99, from, to);
     append (buffer, " and ");
     append_change (buffer, "p50", TI_HIST_P50, from, to);
@@ -108,16 +128,8 @@ const char *ti_report_sentence (const struct ti_report *self, char buffer[TI_REP
     const struct ti_report_policy *from = baseline (self);
     if (self->policies_count == 1)
         append_alone (buffer, from);
-    for (uint32_t i = 0; i < self->policies_count; i++) {
-        const struct ti_report_policy *to = &self->policies[i];
-        if (to == from)
-            continue;
-        if (buffer[0])
-            append (buffer, "; ");
-        append_comparison (buffer, from, to);
-    }
-    if (strncmp (buffer, "against", 7) == 0)
-        buffer[0] = 'A';
+    else
+        append_comparison (buffer, self, from, best_of_others (self, from));
     append (buffer, ".");
     return buffer;
 }
