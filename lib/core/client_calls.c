@@ -302,6 +302,23 @@ static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, ui
     TI_UNREACHABLE ();
 }
 
+static void expire (ti_core *self, uint32_t token)
+{
+    const bool has_left = ti_race_has_left (&ti_call_at (self, token)->race);
+    ti_client_complete (self, token, has_left ? TIED_OUTCOME_DEADLINE : TIED_OUTCOME_UNAVAILABLE,
+                        NULL);
+}
+
+/* A copy has just been retired: end the call if nothing may be sent for it any more. */
+static bool is_over (ti_core *self, uint32_t token)
+{
+    if (self->is_stopped)
+        ti_client_cancel (self, token);
+    else if (ti_call_at (self, token)->deadline <= self->now)
+        expire (self, token);
+    return !ti_call_at (self, token)->is_live;
+}
+
 void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason)
 {
     struct ti_call *call = ti_call_at (self, token);
@@ -314,10 +331,8 @@ void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t rea
     else if (reason == TIED_REJECT_STALE &&
              ti_replica_at (self, c->replica)->incarnation == c->incarnation)
         ti_client_stale (self, c->replica);
-    if (self->is_stopped) {
-        ti_client_cancel (self, token);
+    if (is_over (self, token))
         return;
-    }
     enum ti_race_next next = ti_race_after_refusal (&call->race, reason);
     if (next == TI_RACE_SEND_TIED && !send_sibling (self, token, true))
         next = ti_race_after_refusal (&call->race, reason);
@@ -332,10 +347,8 @@ void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy)
     self->counters.copies_lost++;
     if (copy == 1)
         ti_client_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
-    if (self->is_stopped) {
-        ti_client_cancel (self, token);
+    if (is_over (self, token))
         return;
-    }
     enum ti_race_next next = ti_race_after_unsent (&call->race);
     if (next == TI_RACE_SEND_TIED && !send_sibling (self, token, true))
         next = ti_race_after_unsent (&call->race);
@@ -381,6 +394,8 @@ void ti_client_lose_one (ti_core *self)
         ti_race_lost (&call->race, copy);
         self->counters.copies_lost++;
     }
+    if (is_over (self, token))
+        return;
     if (call->race.is_planned && !(call->race.alive & TI_RACE_BIT (0))) {
         /* The re-issue takes the place of copy 1. */
         call->race.is_planned = false;
