@@ -8,7 +8,8 @@ function (tied_program name folder)
         return ()
     endif ()
     add_executable (${name} ${sources})
-    target_include_directories (${name} PRIVATE "${PROJECT_SOURCE_DIR}/lib")
+    target_include_directories (${name} PRIVATE
+        "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/${folder}/app")
     target_link_libraries (${name} PRIVATE
         $<TARGET_NAME_IF_EXISTS:tied_tools> tied_static PkgConfig::CZMQ PkgConfig::ZMQ
         Threads::Threads m)
