@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What the commands of tied-client share: the values of the command line and how to connect. */
+#ifndef TIED_CLIENT_APP_H
+#define TIED_CLIENT_APP_H
+
+#include <tied/client.h>
+
+#include "tools/cli.h"
+#include "tools/report.h"
+
+#define APP_REPLICAS_MAX 64
+#define APP_POLICIES_MAX TI_REPORT_POLICIES_MAX
+
+struct app {
+    const struct ti_cli *cli;
+    char command[1024]; /* the command line as it was given, for the report */
+    struct ti_pair pairs[APP_REPLICAS_MAX];
+    struct ti_pairs replicas;
+    uint64_t timeout_ns;
+    /* call */
+    uint32_t mode;
+    uint32_t is_idempotent;
+    bool is_verbose;
+    /* bench */
+    bool has_rate, has_outstanding;
+    double rate;
+    uint32_t outstanding;
+    uint64_t duration_ns, warmup_ns;
+    uint32_t slices;
+    const char *policy_items[APP_POLICIES_MAX];
+    struct ti_strings policies;
+    const char *method;
+    uint64_t body_size;
+    uint64_t seed;
+    const char *json, *report;
+};
+
+/* Each returns the exit code of the program. */
+int app_call (struct app *app, const struct ti_cli_result *line);
+int app_ping (struct app *app);
+int app_stats (struct app *app);
+int app_bench (struct app *app);
+
+/* "tied-client: TEXT" to stderr. @return TI_EXIT_FAILED */
+int app_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
+
+/* Default options of this program: CALLER drive. */
+void app_options (const struct app *app, struct tied_client_options *options);
+/* A started client that knows the replicas from first on, count of them; NULL after a line. */
+tied_client_t *app_connect (const struct app *app,
+                            const struct tied_client_options *options,
+                            uint32_t first,
+                            uint32_t count);
+/* 0 when all replicas can be used in time, else the exit code after a line that names the first
+   one that cannot. */
+int app_await_replicas (const struct app *app, tied_client_t *client, uint64_t timeout_ns);
+
+#endif

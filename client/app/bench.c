@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/* tied-client bench: sets the policies up, gives them their turns, and reports. */
+#include "bench.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include "base/util.h"
+#include "zmq/clock.h"
+
+/* Replicas are at rest when two looks this far apart see no difference. */
+#define REST_STEP TIED_MS (10)
+/* Longer than this nobody waits for rest: services of seconds go on in the background. */
+#define REST_MAX TIED_S (3)
+/* A replica that was killed is not waited for longer. */
+#define STATS_TIMEOUT TIED_MS (500)
+/* More calls at once than this are held back; they are then late, and count as such. */
+#define CALLS_LIMIT (1u << 18)
+
+/* Counters that move while a replica works. */
+static const char *const work_counters[] = {"received", "executed", "finished", "started_received",
+                                            "cancel_received"};
+#define WORK_COUNTERS (sizeof work_counters / sizeof *work_counters)
+
+static void on_idle (void *arg)
+{
+    bench_idle (arg);
+}
+
+static bool is_rested (const struct bench *self,
+                       const struct replica_stats *now,
+                       const struct replica_stats *past)
+{
+    for (uint32_t i = 0; i < self->app->replicas.count; i++) {
+        for (size_t n = 0; n < WORK_COUNTERS; n++) {
+            if (replica_stats_get (&now[i], work_counters[n]) !=
+                replica_stats_get (&past[i], work_counters[n]))
+                return false;
+        }
+        if (replica_stats_get (&now[i], "executed") != replica_stats_get (&now[i], "finished"))
+            return false;
+    }
+    return true;
+}
+
+static void rest (struct bench *self)
+{
+    tied_time_t until = ti_clock_now () + REST_STEP;
+
+    for (tied_time_t now = 0; (now = ti_clock_now ()) < until;) {
+        bench_idle (self);
+        (void)!tied_client_poll (self->policies[0].client, ti_min (until - now, TIED_MS (1)));
+    }
+}
+
+void bench_read_rested (struct bench *self, struct replica_stats *out)
+{
+    size_t size = self->app->replicas.count * sizeof *out;
+    struct replica_stats *past = replica_stats_new (self->app->replicas.count);
+    tied_time_t give_up = ti_clock_now () + REST_MAX;
+
+    replica_stats_read (self->app, out, STATS_TIMEOUT, on_idle, self);
+    while (past) {
+        memcpy (past, out, size);
+        rest (self);
+        replica_stats_read (self->app, out, STATS_TIMEOUT, on_idle, self);
+        if (is_rested (self, out, past) || ti_clock_now () > give_up)
+            break;
+    }
+    free (past);
+}
+
+/* Growth of one counter over all replicas. One that was restarted counts from its restart. */
+static uint64_t growth (const struct bench *self, const char *name)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < self->app->replicas.count; i++) {
+        uint64_t before = replica_stats_get (&self->before[i], name);
+        uint64_t after = replica_stats_get (&self->after[i], name);
+
+        if (self->after[i].is_known)
+            sum += after >= before ? after - before : after;
+    }
+    return sum;
+}
+
+static uint64_t client_cancels (const struct bench_policy *policy)
+{
+    struct tied_client_stats stats;
+
+    return tied_client_stats (policy->client, &stats) == 0 ? stats.core.cancels_sent : 0;
+}
+
+void bench_attribute (struct bench *self, struct bench_policy *policy)
+{
+    struct ti_report_policy *result = policy->result;
+    uint64_t turned_away = growth (self, "tombstoned");
+
+    result->executions += growth (self, "executed");
+    /* Each side of a duplicate pair sees the other's STARTED too late; one may get lost. */
+    result->duplicates += (growth (self, "started_late") + 1) / 2;
+    result->cancels.sent +=
+        growth (self, "started_sent") + client_cancels (policy) - policy->client_cancels;
+    result->cancels.effective +=
+        growth (self, "started_effective") + growth (self, "cancel_queued") + turned_away;
+    result->cancels.early += turned_away;
+    result->cancels.late += growth (self, "started_late") + growth (self, "cancel_running");
+    policy->service_ns += growth (self, "service_ns");
+}
+
+static int take_turn (struct bench *self, struct bench_policy *policy, uint32_t slice)
+{
+    uint64_t seed = ti_mix (self->app->seed ^ ti_mix (slice + 1));
+    int rc;
+
+    bench_read_rested (self, self->before);
+    policy->client_cancels = client_cancels (policy);
+    rc = bench_slice (self, policy, seed, self->app->duration_ns / self->app->slices, true);
+    if (rc != 0)
+        return rc;
+    bench_read_rested (self, self->after);
+    bench_attribute (self, policy);
+    bench_show (self, policy, ti_clock_now ());
+    return 0;
+}
+
+/* The first policy of each round is another one, so that no policy always follows the same. */
+static int run (struct bench *self)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < self->policies_count; i++)
+        rc = bench_slice (self, &self->policies[i], ti_mix (self->app->seed), self->app->warmup_ns,
+                          false);
+    for (uint32_t slice = 0; rc == 0 && slice < self->app->slices; slice++) {
+        for (uint32_t i = 0; rc == 0 && i < self->policies_count; i++)
+            rc = take_turn (self, &self->policies[(slice + i) % self->policies_count], slice);
+    }
+    bench_show_end (self);
+    return rc;
+}
+
+static int make_client (struct bench *self, uint32_t pick)
+{
+    struct tied_client_options options;
+
+    if (self->clients[pick])
+        return 0;
+    app_options (self->app, &options);
+    options.core.calls_max = self->calls_max;
+    options.core.pick = pick;
+    self->clients[pick] = app_connect (self->app, &options, 0, self->app->replicas.count);
+    if (!self->clients[pick])
+        return TI_EXIT_FAILED;
+    return app_await_replicas (self->app, self->clients[pick], self->app->timeout_ns);
+}
+
+static int add_policy (struct bench *self, const char *text)
+{
+    struct bench_policy *added = &self->policies[self->policies_count];
+    char why[TI_CLI_WHY_MAX];
+
+    if (policy_parse (text, &added->policy, why) != 0)
+        return ti_cli_error (self->app->cli, "--policy: %s", why);
+    self->policies_count++;
+    return 0;
+}
+
+static int read_policies (struct bench *self)
+{
+    const struct ti_strings *given = &self->app->policies;
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < given->count; i++) {
+        rc = add_policy (self, given->items[i]);
+        for (uint32_t other = 0; rc == 0 && other < i; other++) {
+            if (strcmp (given->items[i], given->items[other]) == 0)
+                rc = ti_cli_error (self->app->cli, "--policy %s is given twice", given->items[i]);
+        }
+    }
+    if (rc == 0 && given->count == 0)
+        rc = add_policy (self, "single");
+    if (rc == 0 && given->count == 0)
+        rc = add_policy (self, "tied");
+    return rc;
+}
+
+static int check_line (const struct app *app)
+{
+    if (app->has_rate && app->has_outstanding)
+        return ti_cli_error (app->cli, "--rate and --outstanding exclude each other");
+    if (!app->has_rate && !app->has_outstanding)
+        return ti_cli_error (app->cli, "bench needs --rate or --outstanding");
+    if (strlen (app->method) > TIED_NAME_MAX)
+        return ti_cli_error (app->cli, "--method: at most %d bytes", TIED_NAME_MAX);
+    if (app->duration_ns / app->slices == 0)
+        return ti_cli_error (app->cli, "--slices: more slices than nanoseconds in --duration");
+    return 0;
+}
+
+/* As many calls as can be under way if none is answered before its deadline. */
+static uint32_t calls_needed (const struct app *app)
+{
+    double calls = app->outstanding;
+
+    if (app->has_rate)
+        calls = 2 * app->rate * (double)app->timeout_ns / 1e9 + 1024;
+    return calls > CALLS_LIMIT ? CALLS_LIMIT : (uint32_t)calls;
+}
+
+static int set_up (struct bench *self)
+{
+    int rc = 0;
+
+    self->calls_max = calls_needed (self->app);
+    self->before = replica_stats_new (self->app->replicas.count);
+    self->after = replica_stats_new (self->app->replicas.count);
+    self->body = calloc (1, (size_t)self->app->body_size + 1);
+    self->lateness = calloc (self->calls_max, sizeof *self->lateness);
+    self->lateness_free = calloc (self->calls_max, sizeof *self->lateness_free);
+    if (!self->before || !self->after || !self->body || !self->lateness || !self->lateness_free)
+        return app_fail ("out of memory");
+    for (uint32_t i = 0; i < self->calls_max; i++)
+        self->lateness_free[self->lateness_free_count++] = self->calls_max - 1 - i;
+    self->total_ns = self->policies_count * (self->app->duration_ns + self->app->warmup_ns);
+    for (uint32_t i = 0; rc == 0 && i < self->policies_count; i++) {
+        struct bench_policy *policy = &self->policies[i];
+
+        policy->result = ti_report_add (&self->report, policy->policy.name);
+        if (!policy->result)
+            return app_fail ("out of memory");
+        rc = make_client (self, policy->policy.pick);
+        policy->client = self->clients[policy->policy.pick];
+    }
+    return rc;
+}
+
+/* Offered work over the capacity of all workers, from what services took on average. */
+static void fill_loads (struct bench *self)
+{
+    uint64_t workers = 0;
+
+    for (uint32_t i = 0; i < self->app->replicas.count; i++)
+        workers += replica_stats_get (&self->after[i], "workers");
+    self->report.workers = (uint32_t)(workers / self->app->replicas.count);
+    for (uint32_t i = 0; i < self->policies_count; i++) {
+        struct bench_policy *policy = &self->policies[i];
+        struct ti_report_policy *result = policy->result;
+
+        if (workers == 0 || policy->service_ns == 0 || result->executions == 0)
+            continue;
+        result->load = (double)policy->service_ns / (double)result->executions *
+                       (double)result->calls / (double)self->app->duration_ns / (double)workers;
+    }
+}
+
+static int save (const struct bench *self,
+                 int (*write) (const struct ti_report *report, FILE *file),
+                 const char *path)
+{
+    if (!path || ti_report_save (&self->report, write, path) == 0)
+        return TI_EXIT_OK;
+    return app_fail ("cannot write %s: %s", path, strerror (errno));
+}
+
+static int report (struct bench *self)
+{
+    char sentence[TI_REPORT_SENTENCE_MAX];
+    int rc;
+
+    fill_loads (self);
+    if (ti_report_write_table (&self->report, stdout) != 0)
+        return app_fail ("cannot write to standard output: %s", strerror (errno));
+    printf ("\n%s\n", ti_report_sentence (&self->report, sentence));
+    fflush (stdout);
+    rc = save (self, ti_report_write_json, self->app->json);
+    if (rc == TI_EXIT_OK)
+        rc = save (self, ti_report_write_html, self->app->report);
+    return rc;
+}
+
+static void tear_down (struct bench *self)
+{
+    for (uint32_t i = 0; i < 2; i++)
+        tied_client_destroy (&self->clients[i]);
+    ti_report_deinit (&self->report);
+    free (self->before);
+    free (self->after);
+    free (self->body);
+    free (self->lateness);
+    free (self->lateness_free);
+}
+
+int app_bench (struct app *app)
+{
+    static struct bench bench;
+    int rc;
+
+    memset (&bench, 0, sizeof bench);
+    bench.app = app;
+    ti_report_init (&bench.report);
+    bench.report.program = "tied-client bench";
+    bench.report.command = app->command;
+    bench.report.arrivals = app->has_rate ? "poisson" : "closed";
+    bench.report.rate = app->has_rate ? app->rate : 0;
+    bench.report.outstanding = app->outstanding;
+    bench.report.replicas = app->replicas.count;
+    bench.report.duration_ns = app->duration_ns;
+    bench.report.seed = app->seed;
+    bench.report.started_unix_s = (uint64_t)time (NULL);
+    rc = check_line (app);
+    if (rc == 0)
+        rc = read_policies (&bench);
+    if (rc != 0)
+        return rc;
+    /* The kernel may end a sleep 50 us late by default, which arrivals would show. */
+    (void)prctl (PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+    rc = set_up (&bench);
+    if (rc == 0)
+        rc = run (&bench);
+    if (rc == 0)
+        rc = report (&bench);
+    tear_down (&bench);
+    return rc;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The load generator of tied-client bench. Policies take turns in slices over the same seeded
+ * arrivals; between slices all calls end, the replicas come to rest, and their counters are read,
+ * so that what they did belongs to one policy.
+ */
+#ifndef TIED_CLIENT_BENCH_H
+#define TIED_CLIENT_BENCH_H
+
+#include "app.h"
+#include "base/prng.h"
+#include "policy.h"
+#include "replica_stats.h"
+
+/* Where one policy's figures are collected. */
+struct bench_policy {
+    struct policy policy;
+    tied_client_t *client; /* shared by the policies with the same choice of replicas */
+    struct ti_report_policy *result;
+    uint64_t client_cancels;
+    uint64_t service_ns; /* time that handlers ran, as the replicas saw it */
+};
+
+struct bench {
+    const struct app *app;
+    struct ti_report report;
+    struct bench_policy policies[APP_POLICIES_MAX];
+    uint32_t policies_count;
+    tied_client_t *clients[2]; /* by enum tied_pick */
+    struct replica_stats *before, *after;
+    unsigned char *body;
+    uint64_t *lateness_free; /* numbers that calls in flight may use, see bench_load.c */
+    uint64_t *lateness;
+    uint32_t lateness_free_count;
+    uint32_t calls_max;
+    uint32_t in_flight;
+    uint64_t total_ns, done_ns; /* of all slices, for the progress line */
+    tied_time_t shown_at;
+};
+
+/* Send one slice of load and wait for the end of every call. measured: keep the figures. 0, or an
+   exit code after a line. */
+int bench_slice (struct bench *self,
+                 struct bench_policy *policy,
+                 uint64_t seed,
+                 tied_duration_t duration_ns,
+                 bool is_measured);
+/* Keep the clients that are not in use alive. */
+void bench_idle (struct bench *self);
+
+/* Read all counters when the replicas are at rest. */
+void bench_read_rested (struct bench *self, struct replica_stats *out);
+/* Add to the policy what the replicas did between before and after. */
+void bench_attribute (struct bench *self, struct bench_policy *policy);
+
+/* One line on stderr: in place on a terminal, else one per slice. */
+void bench_show (struct bench *self, const struct bench_policy *policy, tied_time_t now);
+void bench_show_end (struct bench *self);
+
+#endif

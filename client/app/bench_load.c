@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One slice of load. Open loop: arrivals come from a seeded Poisson process whatever the answers
+ * do, and a latency counts from the time at which its call should have been sent, so a generator
+ * that is late hides nothing. Closed loop: a number of calls at once, each counted from its submit.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "bench.h"
+#include "zmq/clock.h"
+
+/* Clients of the policies whose turn it is not are looked after this often. */
+#define IDLE_EVERY TIED_MS (20)
+#define SHOW_EVERY TIED_MS (500)
+
+void bench_idle (struct bench *self)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        if (self->clients[i])
+            (void)!tied_client_poll (self->clients[i], 0);
+    }
+}
+
+void bench_show (struct bench *self, const struct bench_policy *policy, tied_time_t now)
+{
+    const struct ti_report_policy *result = policy->result;
+    bool is_terminal = isatty (STDERR_FILENO) != 0;
+
+    if (is_terminal && now - self->shown_at < SHOW_EVERY)
+        return;
+    self->shown_at = now;
+    fprintf (stderr, "%s%3.0f %%  %-16s %llu calls, p50 %.2f ms, p99 %.2f ms%s",
+             is_terminal ? "\r" : "",
+             self->total_ns ? 100.0 * (double)self->done_ns / (double)self->total_ns : 0.0,
+             policy->policy.name, (unsigned long long)result->calls,
+             (double)ti_hist_percentile (result->latency, TI_HIST_P50) / 1e6,
+             (double)ti_hist_percentile (result->latency, TI_HIST_P99) / 1e6,
+             is_terminal ? "\033[K" : "\n");
+    fflush (stderr);
+}
+
+void bench_show_end (struct bench *self)
+{
+    (void)self;
+    if (isatty (STDERR_FILENO))
+        fputs ("\r\033[K", stderr);
+}
+
+/* Exponential gap with the given mean, from 53 random bits. */
+static tied_duration_t draw_gap (struct ti_prng *prng, double rate)
+{
+    double u = ((double)(ti_prng_next (prng) >> 11) + 0.5) * 0x1p-53;
+
+    return (tied_duration_t)(-log (u) * 1e9 / rate);
+}
+
+static void
+record (struct bench *self, struct bench_policy *policy, struct tied_reply *reply, bool is_measured)
+{
+    uint64_t *lateness = reply->user;
+    const struct tied_client_completion *details = &reply->details;
+    struct ti_report_policy *result = policy->result;
+
+    if (is_measured) {
+        result->calls++;
+        result->outcomes[details->outcome]++;
+        result->copies += details->copies_sent;
+        if (details->not_sent != TIED_NOT_SENT_NONE)
+            result->not_sent[details->not_sent]++;
+        if (details->outcome == TIED_OUTCOME_OK || details->outcome == TIED_OUTCOME_APP_ERROR)
+            ti_hist_record (result->latency, *lateness + details->latency_ns);
+        result->lateness_max_ns = ti_max (result->lateness_max_ns, *lateness);
+    }
+    self->lateness_free[self->lateness_free_count++] = (uint64_t)(lateness - self->lateness);
+    self->in_flight--;
+    tied_reply_release (reply);
+}
+
+/* Take completions until none is there; waits for the first one until then. */
+static void
+collect (struct bench *self, struct bench_policy *policy, tied_time_t until, bool is_measured)
+{
+    struct tied_reply reply;
+    tied_duration_t wait = ti_time_sub (until, ti_clock_now ());
+
+    if (tied_client_next (policy->client, wait, &reply) == 0)
+        record (self, policy, &reply, is_measured);
+}
+
+static int submit (struct bench *self, struct bench_policy *policy, tied_time_t intended)
+{
+    struct tied_call call;
+    uint64_t slot = self->lateness_free[self->lateness_free_count - 1];
+    int rc;
+
+    tied_call_init (&call, self->app->method, self->body, (size_t)self->app->body_size);
+    call.mode = policy->policy.mode;
+    call.stagger_ns = policy->policy.stagger_ns;
+    call.is_idempotent = true;
+    call.to_queue = true;
+    call.user = &self->lateness[slot];
+    self->lateness[slot] = ti_time_sub (ti_clock_now (), intended);
+    rc = tied_client_submit (policy->client, &call, NULL);
+    if (rc != 0)
+        return app_fail ("cannot submit: %s", tied_error_text (rc));
+    self->lateness_free_count--;
+    self->in_flight++;
+    return 0;
+}
+
+struct slice {
+    struct bench *bench;
+    struct bench_policy *policy;
+    struct ti_prng prng;
+    tied_time_t begin, end;
+    tied_time_t arrival; /* the next one; closed loop: not used */
+    bool is_measured;
+};
+
+/* Whether another call is due; open loop: at what time it should have been sent. */
+static bool is_due (const struct slice *slice, tied_time_t now, tied_time_t *out_intended)
+{
+    const struct bench *bench = slice->bench;
+
+    if (bench->lateness_free_count == 0)
+        return false;
+    if (bench->app->has_rate) {
+        *out_intended = slice->arrival;
+        return slice->arrival <= now && slice->arrival < slice->end;
+    }
+    *out_intended = now;
+    return now < slice->end && bench->in_flight < bench->app->outstanding;
+}
+
+static int drive (struct slice *slice)
+{
+    struct bench *bench = slice->bench;
+    tied_time_t idle_at = slice->begin + IDLE_EVERY;
+    uint64_t done_before = bench->done_ns;
+    int rc = 0;
+
+    for (tied_time_t now = ti_clock_now (); rc == 0 && now < slice->end; now = ti_clock_now ()) {
+        tied_time_t intended;
+
+        while (rc == 0 && is_due (slice, now, &intended)) {
+            rc = submit (bench, slice->policy, intended);
+            if (bench->app->has_rate)
+                slice->arrival += draw_gap (&slice->prng, bench->app->rate);
+        }
+        collect (bench, slice->policy,
+                 ti_min (slice->end, bench->app->has_rate ? slice->arrival : TIED_NEVER),
+                 slice->is_measured);
+        if (now >= idle_at) {
+            bench_idle (bench);
+            idle_at = now + IDLE_EVERY;
+            bench->done_ns = done_before + (now - slice->begin);
+            if (slice->is_measured && isatty (STDERR_FILENO))
+                bench_show (bench, slice->policy, now);
+        }
+    }
+    bench->done_ns = done_before + (slice->end - slice->begin);
+    return rc;
+}
+
+int bench_slice (struct bench *self,
+                 struct bench_policy *policy,
+                 uint64_t seed,
+                 tied_duration_t duration_ns,
+                 bool is_measured)
+{
+    struct slice slice = {.bench = self, .policy = policy, .is_measured = is_measured};
+    int rc;
+
+    ti_prng_seed (&slice.prng, seed);
+    slice.begin = ti_clock_now ();
+    slice.end = slice.begin + duration_ns;
+    slice.arrival = slice.begin;
+    if (self->app->has_rate)
+        slice.arrival += draw_gap (&slice.prng, self->app->rate);
+    rc = drive (&slice);
+    /* Arrivals that this program could not send in time are still sent: they count as late. */
+    while (rc == 0 && self->app->has_rate && slice.arrival < slice.end) {
+        if (self->lateness_free_count > 0) {
+            rc = submit (self, policy, slice.arrival);
+            slice.arrival += draw_gap (&slice.prng, self->app->rate);
+        } else {
+            collect (self, policy, TIED_NEVER, is_measured);
+        }
+    }
+    /* Every call ends by its deadline, so this ends. */
+    while (rc == 0 && self->in_flight > 0)
+        collect (self, policy, TIED_NEVER, is_measured);
+    return rc;
+}

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* tied-client call, ping and stats: one look at the replicas, printed. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "base/util.h"
+#include "replica_stats.h"
+#include "tools/units.h"
+#include "zmq/clock.h"
+
+/* Round trips are measured with PINGs; this often, so that a person does not wait. */
+#define PING_EVERY TIED_MS (5)
+/* The smoothed round trip has settled after so long. */
+#define PING_FOR TIED_MS (100)
+
+static const char *const state_names[] = {"down", "greeted", "up", "suspect", "misnamed"};
+
+static void print_details (const struct tied_reply *reply)
+{
+    const struct tied_client_completion *details = &reply->details;
+    char text[TI_UNITS_TEXT_MAX];
+
+    fprintf (stderr, "outcome    %s\n", tied_outcome_name ((int)details->outcome));
+    if (details->status)
+        fprintf (stderr, "status     %" PRIu32 "\n", details->status);
+    if (details->reject)
+        fprintf (stderr, "rejected   %s\n", tied_reject_name ((int)details->reject));
+    if (reply->winner_id)
+        fprintf (stderr, "winner     %s, copy %u\n", reply->winner_id, details->winner_copy);
+    fprintf (stderr, "copies     %" PRIu32 "\n", details->copies_sent);
+    if (details->not_sent)
+        fprintf (stderr, "not sent   %s\n", tied_not_sent_name ((int)details->not_sent));
+    fprintf (stderr, "latency    %s ms\n", ti_format_ms (details->latency_ns, text));
+    fprintf (stderr, "queue      %s ms\n", ti_format_ms (details->queue_ns, text));
+    fprintf (stderr, "service    %s ms\n", ti_format_ms (details->service_ns, text));
+    fprintf (stderr, "stagger    %s ms\n", ti_format_ms (details->stagger_ns, text));
+    fprintf (stderr, "both ran   %s\n", details->both_ran ? "yes" : "no");
+    fprintf (stderr, "body       %zu bytes\n", reply->body_size);
+}
+
+static int report_failure (const char *method, const struct tied_reply *reply)
+{
+    const struct tied_client_completion *details = &reply->details;
+    char quoted[TI_CLI_QUOTE_MAX];
+    char reason[64] = "";
+
+    if (details->status)
+        snprintf (reason, sizeof reason, " (status %" PRIu32 ")", details->status);
+    else if (details->reject)
+        snprintf (reason, sizeof reason, " (%s)", tied_reject_name ((int)details->reject));
+    if (details->outcome == TIED_OUTCOME_APP_ERROR)
+        return app_fail ("call %s: %s%s", ti_cli_quote (method, quoted),
+                         tied_outcome_name ((int)details->outcome), reason);
+    return app_fail ("call %s: %s%s, %s", ti_cli_quote (method, quoted),
+                     tied_outcome_name ((int)details->outcome), reason,
+                     details->may_have_executed ? "may have executed" : "not executed");
+}
+
+static int print_body (const struct tied_reply *reply)
+{
+    if (reply->body_size > 0)
+        (void)fwrite (reply->body, 1, reply->body_size, stdout);
+    if (isatty (STDOUT_FILENO))
+        putchar ('\n');
+    if (fflush (stdout) != 0)
+        return app_fail ("cannot write the body to standard output");
+    return TI_EXIT_OK;
+}
+
+int app_call (struct app *app, const struct ti_cli_result *line)
+{
+    struct tied_client_options options;
+    struct tied_call call;
+    struct tied_reply reply;
+    const char *body = line->operands_count > 1 ? line->operands[1] : "";
+    char quoted[TI_CLI_QUOTE_MAX];
+    tied_client_t *client;
+    int rc;
+
+    if (!line->operands[0][0] || strlen (line->operands[0]) > TIED_NAME_MAX)
+        return ti_cli_error (app->cli, "METHOD must have 1 to %d bytes: %s", TIED_NAME_MAX,
+                             ti_cli_quote (line->operands[0], quoted));
+    app_options (app, &options);
+    client = app_connect (app, &options, 0, app->replicas.count);
+    if (!client)
+        return TI_EXIT_FAILED;
+    /* A tied call is worth waiting for its second replica, but not more than a moment. */
+    (void)!tied_client_wait_ready (client, app->replicas.count,
+                                   ti_min (app->timeout_ns / 4, TIED_MS (250)));
+    tied_call_init (&call, line->operands[0], body, strlen (body));
+    call.mode = app->mode;
+    call.is_idempotent = app->is_idempotent != 0;
+    rc = tied_client_call (client, &call, &reply);
+    if (rc != 0) {
+        rc = app_fail ("call %s: %s", ti_cli_quote (call.method, quoted), tied_error_text (rc));
+    } else {
+        if (app->is_verbose)
+            print_details (&reply);
+        rc = reply.details.outcome == TIED_OUTCOME_OK ? print_body (&reply)
+                                                      : report_failure (call.method, &reply);
+        tied_reply_release (&reply);
+    }
+    tied_client_destroy (&client);
+    return rc;
+}
+
+int app_ping (struct app *app)
+{
+    struct tied_client_options options;
+    tied_client_t *client;
+    tied_time_t until;
+    int rc;
+
+    app_options (app, &options);
+    options.core.heartbeat_ns = PING_EVERY;
+    options.core.heartbeat_misses = 100;
+    client = app_connect (app, &options, 0, app->replicas.count);
+    if (!client)
+        return TI_EXIT_FAILED;
+    rc = tied_client_wait_ready (client, app->replicas.count, app->timeout_ns);
+    until = ti_clock_now () + PING_FOR;
+    for (tied_time_t now = 0; (now = ti_clock_now ()) < until;)
+        (void)!tied_client_poll (client, until - now);
+    printf ("%-16s %-9s %10s %7s %8s %9s  %s\n", "replica", "state", "trip ms", "depth", "running",
+            "wait ms", "endpoint");
+    for (uint32_t i = 0; i < app->replicas.count; i++) {
+        const struct ti_pair *pair = &app->replicas.items[i];
+        struct tied_client_replica replica;
+        char trip[TI_UNITS_TEXT_MAX];
+        char wait[TI_UNITS_TEXT_MAX];
+
+        if (tied_client_replica (client, pair->id, &replica) != 0)
+            continue;
+        ti_format_ms (replica.round_trip_ns, trip);
+        ti_format_ms (ti_ns_from_us (replica.load.wait_us), wait);
+        printf ("%-16s %-9s %10s %7" PRIu32 " %8" PRIu32 " %9s  %s\n", pair->id,
+                state_names[replica.state], replica.round_trip_ns ? trip : "-", replica.load.depth,
+                replica.load.running, wait, pair->endpoint);
+    }
+    rc = rc == 0 ? TI_EXIT_OK : app_await_replicas (app, client, 0);
+    tied_client_destroy (&client);
+    return rc;
+}
+
+int app_stats (struct app *app)
+{
+    struct replica_stats *stats = replica_stats_new (app->replicas.count);
+    int rc = TI_EXIT_OK;
+
+    if (!stats)
+        return app_fail ("out of memory");
+    replica_stats_read (app, stats, app->timeout_ns, NULL, NULL);
+    for (uint32_t i = 0; i < app->replicas.count; i++) {
+        const struct ti_pair *pair = &app->replicas.items[i];
+
+        if (!stats[i].is_known)
+            rc = app_fail ("replica %s at %s cannot be reached", pair->id, pair->endpoint);
+        for (uint32_t n = 0; n < stats[i].count; n++)
+            printf ("%s %s %" PRIu64 "\n", pair->id, stats[i].items[n].name,
+                    stats[i].items[n].value);
+    }
+    free (stats);
+    return rc;
+}

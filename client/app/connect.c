@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "app.h"
+
+int app_fail (const char *format, ...)
+{
+    va_list args;
+
+    va_start (args, format);
+    fputs ("tied-client: ", stderr);
+    vfprintf (stderr, format, args);
+    fputc ('\n', stderr);
+    va_end (args);
+    return TI_EXIT_FAILED;
+}
+
+void app_options (const struct app *app, struct tied_client_options *options)
+{
+    tied_client_options_init (options);
+    options->name = "tied-client";
+    options->drive = TIED_DRIVE_CALLER;
+    options->timeout_ns = app->timeout_ns;
+    options->core.replicas_max = APP_REPLICAS_MAX;
+}
+
+tied_client_t *app_connect (const struct app *app,
+                            const struct tied_client_options *options,
+                            uint32_t first,
+                            uint32_t count)
+{
+    tied_client_t *client = tied_client_new (options);
+
+    if (!client) {
+        app_fail ("cannot make a client: %s", tied_error_text (TIED_ERR_NOMEM));
+        return NULL;
+    }
+    for (uint32_t i = first; i < first + count; i++) {
+        const struct ti_pair *pair = &app->replicas.items[i];
+        int rc = tied_client_add_replica (client, pair->id, pair->endpoint);
+
+        if (rc != 0) {
+            app_fail ("replica %s at %s: %s", pair->id, pair->endpoint, tied_error_text (rc));
+            tied_client_destroy (&client);
+            return NULL;
+        }
+    }
+    if (tied_client_start (client) != 0) {
+        app_fail ("cannot start a client");
+        tied_client_destroy (&client);
+    }
+    return client;
+}
+
+int app_await_replicas (const struct app *app, tied_client_t *client, uint64_t timeout_ns)
+{
+    if (tied_client_wait_ready (client, app->replicas.count, timeout_ns) == 0)
+        return TI_EXIT_OK;
+    for (uint32_t i = 0; i < app->replicas.count; i++) {
+        const struct ti_pair *pair = &app->replicas.items[i];
+        struct tied_client_replica replica;
+
+        if (tied_client_replica (client, pair->id, &replica) != 0 ||
+            replica.state == TIED_REPLICA_UP)
+            continue;
+        if (replica.state == TIED_REPLICA_MISNAMED)
+            return app_fail ("replica %s at %s calls itself by another id", pair->id,
+                             pair->endpoint);
+        return app_fail ("replica %s at %s cannot be reached", pair->id, pair->endpoint);
+    }
+    return TI_EXIT_OK;
+}

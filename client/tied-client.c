@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tied-client: call replicas from the command line, look at them, and measure policies against
+ * each other under load. The commands are in app/; this file is the command line.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "app/app.h"
+#include "tools/units.h"
+
+#include <tied/tied.h>
+
+#define COUNT(array) (sizeof (array) / sizeof *(array))
+
+static const char *const mode_names[] = {"single", "tied", NULL};
+static const char *const yes_no[] = {"no", "yes", NULL};
+
+static void set_defaults (struct app *app)
+{
+    memset (app, 0, sizeof *app);
+    app->replicas = (struct ti_pairs){app->pairs, APP_REPLICAS_MAX, 0};
+    app->policies = (struct ti_strings){app->policy_items, APP_POLICIES_MAX, 0};
+    app->timeout_ns = TIED_S (1);
+    app->mode = TIED_MODE_TIED;
+    app->is_idempotent = 1;
+    app->duration_ns = TIED_S (10);
+    app->warmup_ns = TIED_S (1);
+    app->slices = 5;
+    app->method = "work";
+    app->seed = 1;
+}
+
+/* Parsing permutes argv, so this comes first; what does not fit is cut. */
+static void keep_command (struct app *app, int argc, char **argv)
+{
+    size_t at = 0;
+
+    for (int i = 0; i < argc && at < sizeof app->command - 1; i++) {
+        int size = snprintf (app->command + at, sizeof app->command - at, "%s%s", i ? " " : "",
+                             i ? argv[i] : "tied-client");
+        at += size > 0 ? (size_t)size : 0;
+    }
+}
+
+int main (int argc, char **argv)
+{
+    static struct app app;
+    static const struct ti_cli_command commands[] = {
+        {"call", "METHOD [BODY]", 1, 2, "make one call and print the reply's body"},
+        {"ping", "", 0, 0, "show state, round trip and load of each replica"},
+        {"stats", "", 0, 0, "print the counters of each replica, one a line: REPLICA NAME VALUE"},
+        {"bench", "", 0, 0, "measure policies under load, in turns over the same arrivals"},
+    };
+    static const struct ti_cli_option options[] = {
+        {.name = "replica",
+         .kind = TI_CLI_PAIRS,
+         .value = &app.replicas,
+         .argument = "ID=ENDPOINT",
+         .help = "a replica and its client endpoint; repeatable, at most 64",
+         .is_required = true},
+        {.name = "timeout",
+         .kind = TI_CLI_DURATION,
+         .value = &app.timeout_ns,
+         .argument = "DURATION",
+         .help = "deadline of a call, and how long replicas may take to be reached; default 1s",
+         .min = TIED_US (1),
+         .max = TIED_S (3600)},
+        {.name = "mode",
+         .kind = TI_CLI_CHOICE,
+         .value = &app.mode,
+         .argument = "single|tied",
+         .help = "one copy, or two that name each other; default tied",
+         .commands = "call",
+         .choices = mode_names},
+        {.name = "idempotent",
+         .kind = TI_CLI_CHOICE,
+         .value = &app.is_idempotent,
+         .argument = "yes|no",
+         .help =
+             "whether the method may run twice; no means one copy; default yes, unlike the library",
+         .commands = "call",
+         .choices = yes_no},
+        {.name = "verbose",
+         .letter = 'v',
+         .kind = TI_CLI_FLAG,
+         .value = &app.is_verbose,
+         .help = "print the details of the call to standard error",
+         .commands = "call"},
+        {.name = "rate",
+         .kind = TI_CLI_RATE,
+         .value = &app.rate,
+         .argument = "RATE",
+         .help = "open loop: Poisson arrivals per second (420, 1.5k/s); latency counts from the "
+                 "intended time",
+         .commands = "bench",
+         .given = &app.has_rate,
+         .real_min = 0.001,
+         .real_max = 1e6},
+        {.name = "outstanding",
+         .kind = TI_CLI_U32,
+         .value = &app.outstanding,
+         .argument = "N",
+         .help = "closed loop: so many calls at once",
+         .commands = "bench",
+         .given = &app.has_outstanding,
+         .min = 1,
+         .max = 65536},
+        {.name = "duration",
+         .kind = TI_CLI_DURATION,
+         .value = &app.duration_ns,
+         .argument = "DURATION",
+         .help = "measured time of each policy; default 10s",
+         .commands = "bench",
+         .min = TIED_MS (1),
+         .max = TIED_S (86400)},
+        {.name = "policy",
+         .kind = TI_CLI_STRINGS,
+         .value = &app.policies,
+         .argument = "POLICY",
+         .help = "single, tied or tied:STAGGER, with /random or /informed for the choice of "
+                 "replicas (tied:1ms/random); repeatable, at most 8; default single and tied",
+         .commands = "bench"},
+        {.name = "method",
+         .kind = TI_CLI_STRING,
+         .value = &app.method,
+         .argument = "METHOD",
+         .help = "what to call; default work",
+         .commands = "bench"},
+        {.name = "body-size",
+         .kind = TI_CLI_SIZE,
+         .value = &app.body_size,
+         .argument = "SIZE",
+         .help = "bytes of the request's body; default 0B",
+         .commands = "bench",
+         .max = UINT64_C (8) << 20},
+        {.name = "warmup",
+         .kind = TI_CLI_DURATION,
+         .value = &app.warmup_ns,
+         .argument = "DURATION",
+         .help = "unmeasured time of each policy beforehand; default 1s",
+         .commands = "bench",
+         .max = TIED_S (3600)},
+        {.name = "slices",
+         .kind = TI_CLI_U32,
+         .value = &app.slices,
+         .argument = "N",
+         .help = "parts that the duration is cut into; policies take turns; default 5",
+         .commands = "bench",
+         .min = 1,
+         .max = 1000},
+        {.name = "seed",
+         .kind = TI_CLI_U64,
+         .value = &app.seed,
+         .argument = "N",
+         .help = "of the arrivals; default 1",
+         .commands = "bench",
+         .max = UINT64_MAX},
+        {.name = "json",
+         .kind = TI_CLI_STRING,
+         .value = &app.json,
+         .argument = "FILE",
+         .help = "write the results as JSON (docs/json.md)",
+         .commands = "bench"},
+        {.name = "report",
+         .kind = TI_CLI_STRING,
+         .value = &app.report,
+         .argument = "FILE",
+         .help = "write the results as one HTML page",
+         .commands = "bench"},
+    };
+    static const struct ti_cli cli = {
+        .program = "tied-client",
+        .summary = "Call replicas with tied requests, look at them, and measure what ties gain.",
+        .epilogue = "Exit code: 0 done, 1 the call failed or a replica cannot be reached, 2 the "
+                    "command line is wrong.\n",
+        .options = options,
+        .options_count = COUNT (options),
+        .commands = commands,
+        .commands_count = COUNT (commands),
+    };
+    struct ti_cli_result line;
+
+    set_defaults (&app);
+    app.cli = &cli;
+    keep_command (&app, argc, argv);
+    switch (ti_cli_parse (&cli, argc, argv, &line)) {
+    case TI_CLI_DONE:
+        return TI_EXIT_OK;
+    case TI_CLI_WRONG:
+        return TI_EXIT_USAGE;
+    case TI_CLI_RUN:
+        break;
+    }
+    if (strcmp (line.command->name, "call") == 0)
+        return app_call (&app, &line);
+    if (strcmp (line.command->name, "ping") == 0)
+        return app_ping (&app);
+    if (strcmp (line.command->name, "stats") == 0)
+        return app_stats (&app);
+    return app_bench (&app);
+}
