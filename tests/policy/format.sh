@@ -7,5 +7,7 @@ if [ -z "${CLANG_FORMAT:-}" ] || ! "$CLANG_FORMAT" --version | grep -q 'version 
     echo "clang-format 14 is not here: formatting not checked"
     exit 77
 fi
-find lib replica client sim tests \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) -print0 2>/dev/null |
+folders=()
+for folder in lib replica client sim tests; do [ ! -d $folder ] || folders+=($folder); done
+find "${folders[@]}" \( -name '*.c' -o -name '*.h' -o -name '*.cc' \) -print0 |
     xargs -0 "$CLANG_FORMAT" --dry-run -Werror
