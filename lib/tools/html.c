@@ -112,9 +112,9 @@ static void write_table (const struct ti_report *self, FILE *file)
         fputs ("</p>\n", file);
     }
     fputs ("<p class=\"note\">Latency counts from the intended time of a call to its answer. Runs "
-           "are handlers started; a call that ran twice counts once under twice. An effective "
-           "cancel kept a copy from running; an early one came "
-           "before its copy, a late one after the start.</p>\n</section>\n",
+           "are handlers started; twice counts calls that ran twice. An effective cancel removed a "
+           "waiting copy, an early one came before its copy, a late one after the "
+           "start.</p>\n</section>\n",
            file);
 }
 

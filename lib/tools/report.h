@@ -29,10 +29,10 @@ struct ti_report_policy {
     uint64_t duplicates;     /* calls executed twice, as the replicas saw it */
     uint64_t outcomes[TIED_OUTCOME_COUNT];
     struct {
-        uint64_t sent;      /* STARTED between replicas and CANCEL of the client */
-        uint64_t effective; /* removed a copy from a queue, or turned it away when it came */
-        uint64_t early;     /* of those, came before the copy */
-        uint64_t late;      /* came when the copy had started or finished */
+        uint64_t sent;      /* STARTED that replicas sent to siblings */
+        uint64_t effective; /* of those, removed a copy that waited in a queue */
+        uint64_t early;     /* came before the copy, which was then turned away */
+        uint64_t late;      /* came when the copy ran or had run: a duplicate execution */
     } cancels;
     uint64_t not_sent[TIED_NOT_SENT_COUNT]; /* [NONE] is not written */
     uint64_t lateness_max_ns; /* latest that the generator sent a call after its intended time */

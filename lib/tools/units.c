@@ -236,21 +236,40 @@ int ti_parse_rate (const char *text, double *out_per_second)
     return TI_UNITS_OK;
 }
 
-/* value / factor with its decimals, zeros at the end left out. factor is a power of ten. */
-static const char *format_scaled (
-    uint64_t value, uint64_t factor, int decimals, const char *unit, char buffer[TI_UNITS_TEXT_MAX])
+#define DIGITS_MAX 10
+
+/* WHOLE.FRACTION with this many decimals, none if 0. */
+static const char *print_decimal (uint64_t whole,
+                                  uint64_t fraction,
+                                  uint32_t decimals,
+                                  const char *unit,
+                                  char buffer[TI_UNITS_TEXT_MAX])
+{
+    char digits[DIGITS_MAX + 2] = "";
+    TI_ASSERT (decimals <= DIGITS_MAX);
+    if (decimals > 0)
+        digits[0] = '.';
+    for (uint32_t i = decimals; i > 0; i--) {
+        digits[i] = (char)('0' + fraction % 10);
+        fraction /= 10;
+    }
+    snprintf (buffer, TI_UNITS_TEXT_MAX, "%llu%s%.4s", (unsigned long long)whole, digits, unit);
+    return buffer;
+}
+
+/* value / factor, zeros at the end left out. factor is 10 ^ decimals. */
+static const char *format_scaled (uint64_t value,
+                                  uint64_t factor,
+                                  uint32_t decimals,
+                                  const char *unit,
+                                  char buffer[TI_UNITS_TEXT_MAX])
 {
     uint64_t fraction = value % factor;
     while (decimals > 0 && fraction % 10 == 0) {
         fraction /= 10;
         decimals--;
     }
-    if (decimals == 0)
-        snprintf (buffer, TI_UNITS_TEXT_MAX, "%llu%s", (unsigned long long)(value / factor), unit);
-    else
-        snprintf (buffer, TI_UNITS_TEXT_MAX, "%llu.%0*llu%s", (unsigned long long)(value / factor),
-                  decimals, (unsigned long long)fraction, unit);
-    return buffer;
+    return print_decimal (value / factor, fraction, decimals, unit, buffer);
 }
 
 const char *ti_format_duration (uint64_t ns, char buffer[TI_UNITS_TEXT_MAX])
@@ -275,23 +294,14 @@ const char *ti_format_duration (uint64_t ns, char buffer[TI_UNITS_TEXT_MAX])
 const char *ti_format_ms (uint64_t ns, char buffer[TI_UNITS_TEXT_MAX])
 {
     /* Round to the decimals shown, and choose them by the rounded value: 9.996 is 10.0. */
-    for (int decimals = 3; decimals >= 0; decimals--) {
-        uint64_t step = 1000;
-        for (int i = decimals; i < 3; i++)
-            step *= 10;
-        uint64_t rounded = ns / step + (ns % step >= step / 2);
-        if (rounded >= 1000 && decimals > 0)
-            continue;
-        uint64_t power = TIED_MS (1) / step;
-        if (decimals == 0)
-            snprintf (buffer, TI_UNITS_TEXT_MAX, "%llu", (unsigned long long)rounded);
-        else
-            snprintf (buffer, TI_UNITS_TEXT_MAX, "%llu.%0*llu",
-                      (unsigned long long)(rounded / power), decimals,
-                      (unsigned long long)(rounded % power));
-        return buffer;
+    uint64_t step = TIED_US (1), power = 1000, rounded = 0;
+    uint32_t decimals = 3;
+    for (;; decimals--, step *= 10, power /= 10) {
+        rounded = ns / step + (ns % step >= step / 2);
+        if (rounded < 1000 || decimals == 0)
+            break;
     }
-    TI_UNREACHABLE ();
+    return print_decimal (rounded / power, rounded % power, decimals, "", buffer);
 }
 
 const char *ti_format_size (uint64_t bytes, char buffer[TI_UNITS_TEXT_MAX])

@@ -48,7 +48,7 @@ TIED_NODISCARD int ti_parse_size (const char *text, uint64_t *out_bytes);
 TIED_NODISCARD int ti_parse_rate (const char *text, double *out_per_second);
 
 /* Long enough for what the functions below write. */
-#define TI_UNITS_TEXT_MAX 32
+#define TI_UNITS_TEXT_MAX 48
 
 /*
  * A short text that ti_parse_duration () reads back as the same number: "1.5ms", "90s", "0s".
