@@ -178,7 +178,8 @@ TIED_EXPORT size_t tied_wire_bound (const struct tied_message *message);
  * Write the header frame of a message.
  *
  * @param message   fields in their documented ranges; views are read, not kept. Bytes of a name or
- * traceparent are above 0x20 and not 0x7f; reasons, and incarnations of HELLO and WELCOME, are not 0
+ * traceparent are above 0x20 and not 0x7f; reasons, and incarnations of HELLO and WELCOME, are not
+ * 0
  * @param buffer    where the bytes go
  * @param capacity  bytes there; tied_wire_bound () is always enough
  * @return bytes written (> 0); TIED_ERR_INVAL (a field out of range), TIED_ERR_TOOBIG (does not
