@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/util.h"
 #include "client_internal.h"
+#include "wire/fields.h"
 #include "zmq/clock.h"
 
 /* Larger request bodies are copied outside the lock. */
@@ -31,13 +32,15 @@ static int check_call (const tied_client_t *self, const struct tied_call *call)
         return TIED_ERR_INVAL;
     size_t method = strnlen (call->method, TIED_NAME_MAX + 1);
 
-    if (method < 1 || method > TIED_NAME_MAX || (!call->body && call->body_size > 0) ||
+    if (!ti_wire_is_name (call->method, method) || (!call->body && call->body_size > 0) ||
         call->mode > TIED_MODE_TIED)
         return TIED_ERR_INVAL;
     if (call->stagger_ns != TIED_STAGGER_AUTO && call->stagger_ns > STAGGER_LIMIT)
         return TIED_ERR_INVAL;
-    if (call->traceparent &&
-        strnlen (call->traceparent, TIED_WIRE_TRACEPARENT_MAX + 1) > TIED_WIRE_TRACEPARENT_MAX)
+    size_t trace =
+        call->traceparent ? strnlen (call->traceparent, TIED_WIRE_TRACEPARENT_MAX + 1) : 0;
+
+    if (trace > 0 && !ti_wire_is_name (call->traceparent, trace))
         return TIED_ERR_INVAL;
     return call->body_size > self->options.body_max ? TIED_ERR_TOOBIG : 0;
 }

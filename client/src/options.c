@@ -3,6 +3,7 @@
 
 #include "base/util.h"
 #include "client_internal.h"
+#include "wire/fields.h"
 #include "zmq/clock.h"
 
 #define BODY_LIMIT   (UINT32_C (64) << 20)
@@ -39,18 +40,12 @@ bool ti_name_is_valid (const char *name)
     return size > 0;
 }
 
-static bool is_length_valid (const char *text, size_t max)
-{
-    size_t size = text ? strnlen (text, max + 1) : 0;
-
-    return size >= 1 && size <= max;
-}
-
 static const char *bad_field (const struct tied_client_options *options)
 {
     if (options->struct_size != sizeof *options)
         return "struct_size";
-    if (!is_length_valid (options->name, TIED_NAME_MAX))
+    if (!options->name ||
+        !ti_wire_is_name (options->name, strnlen (options->name, TIED_NAME_MAX + 1)))
         return "name";
     if (options->drive > TIED_DRIVE_CALLER)
         return "drive";

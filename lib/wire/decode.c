@@ -9,7 +9,7 @@
 static struct tied_view get_name (struct ti_unpack *unpack)
 {
     struct tied_view view = ti_unpack_str (unpack);
-    if (view.size == 0 || view.size > TIED_NAME_MAX || !ti_wire_is_visible (view.data, view.size))
+    if (!ti_wire_is_name (view.data, view.size))
         ti_unpack_fail (unpack, TIED_WIRE_FAULT_FIELD_RANGE);
     return view;
 }

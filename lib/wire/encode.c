@@ -14,8 +14,7 @@
 
 static void put_name (struct ti_pack *pack, struct tied_view view)
 {
-    if (view.size == 0 || view.size > TIED_NAME_MAX || !view.data ||
-        !ti_wire_is_visible (view.data, view.size)) {
+    if (!ti_wire_is_name (view.data, view.size)) {
         ti_pack_fail (pack, TIED_ERR_INVAL);
         return;
     }

@@ -67,4 +67,12 @@ static inline bool ti_wire_is_visible (const uint8_t *bytes, size_t size)
     return ti_wire_word_is_visible (word);
 }
 
+/* What may stand where the protocol has a name. */
+static inline bool ti_wire_is_name (const void *data, size_t size)
+{
+    return data && size > 0 && size <= TIED_NAME_MAX && ti_wire_is_visible (data, size);
+}
+
+_Static_assert(TIED_WIRE_TRACEPARENT_MAX == TIED_NAME_MAX, "a traceparent is read as a name");
+
 #endif
