@@ -57,7 +57,7 @@ int main (int argc, char **argv)
          .kind = TI_CLI_PAIRS,
          .value = &app.replicas,
          .argument = "ID=ENDPOINT",
-         .help = "a replica and its client endpoint; repeatable, at most 64",
+         .help = "a replica and its client endpoint; at most 64",
          .is_required = true},
         {.name = "timeout",
          .kind = TI_CLI_DURATION,
@@ -119,7 +119,7 @@ int main (int argc, char **argv)
          .value = &app.policies,
          .argument = "POLICY",
          .help = "single, tied or tied:STAGGER, with /random or /informed for the choice of "
-                 "replicas (tied:1ms/random); repeatable, at most 8; default single and tied",
+                 "replicas (tied:1ms/random); at most 8; default single and tied",
          .commands = "bench"},
         {.name = "method",
          .kind = TI_CLI_STRING,
@@ -172,8 +172,6 @@ int main (int argc, char **argv)
     static const struct ti_cli cli = {
         .program = "tied-client",
         .summary = "Call replicas with tied requests, look at them, and measure what ties gain.",
-        .epilogue = "Exit code: 0 done, 1 the call failed or a replica cannot be reached, 2 the "
-                    "command line is wrong.\n",
         .options = options,
         .options_count = COUNT (options),
         .commands = commands,

@@ -91,7 +91,7 @@ static uint64_t growth (const struct bench *self, const char *name)
 
 static uint64_t client_cancels (const struct bench_policy *policy)
 {
-    struct tied_client_stats stats;
+    struct tied_client_stats stats = {.struct_size = sizeof stats};
 
     return tied_client_stats (policy->client, &stats) == 0 ? stats.core.cancels_sent : 0;
 }

@@ -318,19 +318,30 @@ int tied_client_fd (tied_client_t *self)
     return rc;
 }
 
-int tied_client_stats (tied_client_t *self, struct tied_client_stats *out)
+static void fill_stats (const tied_client_t *self, struct tied_client_stats *out)
 {
-    if (!self || !out)
-        return TIED_ERR_INVAL;
-    pthread_mutex_lock (&self->lock);
-    out->struct_size = sizeof *out;
     out->core = *tied_client_core_counters (self->core);
 #define TIED_CLIENT_IO_COPY_(name) out->name = self->io.name;
     TIED_CLIENT_IO_COUNTER_MAP (TIED_CLIENT_IO_COPY_)
 #undef TIED_CLIENT_IO_COPY_
     out->live_calls = tied_client_core_live_calls (self->core);
     out->copies_in_flight = tied_client_core_copies_in_flight (self->core);
+}
+
+int tied_client_stats (tied_client_t *self, struct tied_client_stats *out)
+{
+    struct tied_client_stats stats;
+    size_t size;
+
+    if (!self || !out || out->struct_size < sizeof out->struct_size)
+        return TIED_ERR_INVAL;
+    memset (&stats, 0, sizeof stats);
+    size = ti_min (out->struct_size, sizeof stats);
+    stats.struct_size = out->struct_size;
+    pthread_mutex_lock (&self->lock);
+    fill_stats (self, &stats);
     pthread_mutex_unlock (&self->lock);
+    memcpy (out, &stats, size);
     return 0;
 }
 

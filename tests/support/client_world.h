@@ -73,7 +73,7 @@ static inline void world_close (struct world *world)
 
 static inline struct tied_client_stats world_stats (const struct world *world)
 {
-    struct tied_client_stats stats;
+    struct tied_client_stats stats = {.struct_size = sizeof stats};
 
     CHECK_I64 (tied_client_stats (world->client, &stats), ==, 0);
     return stats;

@@ -94,7 +94,7 @@ struct tied_reply {
     X (queue_overflow)  /* always 0: completions are bounded by calls_max */
 
 struct tied_client_stats {
-    size_t struct_size;
+    size_t struct_size; /* set by the caller to sizeof (struct tied_client_stats) */
     struct tied_client_counters core;
 #define TIED_CLIENT_IO_FIELD_(name) uint64_t name;
     TIED_CLIENT_IO_COUNTER_MAP (TIED_CLIENT_IO_FIELD_)
@@ -378,7 +378,7 @@ TIED_EXPORT TIED_NODISCARD int tied_client_stop (tied_client_t *self, tied_durat
 /**
  * Counters since creation, taken together: the identities of TIED_CLIENT_COUNTER_MAP hold.
  *
- * @param out  written whole, struct_size too
+ * @param out  its struct_size must say sizeof; that many bytes are written
  * @return 0, TIED_ERR_INVAL
  *
  * Ownership: none transferred.
