@@ -319,12 +319,31 @@ static bool is_over (ti_core *self, uint32_t token)
     return !ti_call_at (self, token)->is_live;
 }
 
+/* A replica that refuses a re-issue holds no other copy of the call, or it would have merged it. So
+ * the copies that it was sent before are gone without an answer: dropped by a STARTED. */
+static void lose_dropped (ti_core *self, uint32_t token, uint8_t refused)
+{
+    struct ti_race *race = &ti_call_at (self, token)->race;
+    const struct ti_copy *r = ti_copy_at (self, token, refused);
+    for (uint8_t copy = 0; copy < refused; copy++) {
+        const struct ti_copy *c = ti_copy_at (self, token, copy);
+        if (!(race->alive & TI_RACE_BIT (copy)) || c->replica != r->replica ||
+            c->generation != r->generation)
+            continue;
+        ti_client_unlink (self, token, copy);
+        ti_race_lost (race, copy);
+        self->counters.copies_lost++;
+    }
+}
+
 void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason)
 {
     struct ti_call *call = ti_call_at (self, token);
     ti_client_unlink (self, token, copy);
     ti_race_refused (&call->race, copy, reason);
     self->counters.copies_rejected++;
+    if (copy >= 2)
+        lose_dropped (self, token, copy);
     const struct ti_copy *c = ti_copy_at (self, token, copy);
     if (reason == TIED_REJECT_DRAINING)
         ti_client_draining (self, c->replica);
