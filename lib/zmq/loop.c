@@ -30,9 +30,9 @@ struct ti_loop {
     _Atomic tied_time_t armed; /* what timer_fd is set to; NEVER again when it has fired */
 };
 
-static int watch (struct ti_loop *self, int fd, uint64_t tag)
+static int watch (struct ti_loop *self, int fd, uint64_t tag, uint32_t how)
 {
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = tag};
+    struct epoll_event event = {.events = EPOLLIN | how, .data.u64 = tag};
 
     return epoll_ctl (self->epoll_fd, EPOLL_CTL_ADD, fd, &event) == 0 ? 0 : TIED_ERR_SYSTEM;
 }
@@ -49,7 +49,8 @@ ti_loop_t *ti_loop_new (void)
     self->wake_fd = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK);
     self->timer_fd = timerfd_create (CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     if (self->epoll_fd < 0 || self->wake_fd < 0 || self->timer_fd < 0 ||
-        watch (self, self->wake_fd, TAG_WAKE) != 0 || watch (self, self->timer_fd, TAG_TIMER) != 0)
+        watch (self, self->wake_fd, TAG_WAKE, EPOLLET) != 0 ||
+        watch (self, self->timer_fd, TAG_TIMER, EPOLLET) != 0)
         ti_loop_destroy (&self);
     return self;
 }
@@ -72,7 +73,12 @@ void ti_loop_destroy (ti_loop_t **self_p)
 
 int ti_loop_add (ti_loop_t *self, int fd, uint32_t tag)
 {
-    return watch (self, fd, tag);
+    return watch (self, fd, tag, 0);
+}
+
+int ti_loop_add_edge (ti_loop_t *self, int fd, uint32_t tag)
+{
+    return watch (self, fd, tag, EPOLLET);
 }
 
 void ti_loop_remove (ti_loop_t *self, int fd)

@@ -25,9 +25,17 @@ TIED_NODISCARD int ti_loop_add (ti_loop_t *self, int fd, uint32_t tag);
 void ti_loop_remove (ti_loop_t *self, int fd);
 
 /*
+ * As ti_loop_add (), edge-triggered: each time the fd becomes readable *one* waiter is told, once.
+ * For a loop that several threads wait on; whoever is told must empty the fd's source.
+ */
+TIED_NODISCARD int ti_loop_add_edge (ti_loop_t *self, int fd, uint32_t tag);
+
+/*
  * Wait until a watched fd is readable, ti_loop_kick () was called, or `until` (absolute, monotonic)
  * has come. EINTR is retried with the rest of the time. Returns the number of tags written (>= 0; a
- * kick writes none). Thread: one waiter at a time; must not hold the engine's lock.
+ * kick writes none). A kick ends one wait, and so does the time of ti_loop_arm (). Thread: any
+ * number of waiters if all fds were added edge-triggered, else one; must not hold the engine's
+ * lock.
  */
 int ti_loop_wait (ti_loop_t *self, tied_time_t until, uint32_t *out_tags, int capacity);
 

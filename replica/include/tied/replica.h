@@ -67,7 +67,8 @@ struct tied_replica_options {
     X (strangers)         /* peer messages from a connection that is no configured peer */         \
     X (replies_dropped)   /* the client is gone or does not read */                                \
     X (rejects_dropped)                                                                            \
-    X (pongs_dropped)
+    X (pongs_dropped)     /* of WELCOME and PONG */                                                \
+    X (clients_refused)   /* messages of clients beyond clients_max, or with an overlong id */
 
 struct tied_replica_stats {
     size_t struct_size;

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* The lock, the core behind it, and how threads wait for work. */
+#include "engine.h"
+
+#include "base/assert.h"
+#include "base/util.h"
+#include "zmq/clock.h"
+
+/* A thread that answers inside its handler is about to look for the next copy itself. If it does
+   not, because it goes on working after the answer, another one looks after this time. */
+#define LOOK_AGAIN TIED_MS (1)
+/* Timeouts of the core handled in one turn at most. */
+#define TIMEOUTS_MAX 8
+#define TAGS_MAX     16
+
+void ti_engine_lock (tied_replica_t *self)
+{
+    tied_time_t now;
+
+    (void)pthread_mutex_lock (&self->lock);
+    now = ti_clock_now ();
+    if (now > self->now)
+        self->now = now;
+}
+
+void ti_engine_unlock (tied_replica_t *self)
+{
+    if (self->is_draining && tied_replica_core_is_drained (self->core))
+        (void)pthread_cond_broadcast (&self->changed);
+    (void)pthread_mutex_unlock (&self->lock);
+}
+
+static void perform_all (tied_replica_t *self)
+{
+    const struct tied_replica_action *action;
+
+    while ((action = tied_replica_core_next (self->core)) != NULL)
+        ti_perform (self, action);
+}
+
+int ti_engine_step (tied_replica_t *self, const struct tied_replica_event *event)
+{
+    int rc = tied_replica_core_step (self->core, event, self->now);
+
+    if (rc != 0)
+        return rc;
+    perform_all (self);
+    for (uint32_t i = 0; i < self->follow_ups_count; i++) {
+        struct tied_replica_event follow_up = self->follow_ups[i];
+        if (tied_replica_core_step (self->core, &follow_up, self->now) == 0)
+            perform_all (self);
+    }
+    self->follow_ups_count = 0;
+    self->gone_count = 0;
+    return 0;
+}
+
+static bool is_due (const tied_replica_t *self)
+{
+    return tied_replica_core_deadline (self->core) <= self->now;
+}
+
+void ti_engine_turn (tied_replica_t *self, bool may_stop)
+{
+    static const struct tied_replica_event timeout = {.type = TIED_REPLICA_EV_TIMEOUT, .u = {{0}}};
+
+    if ((self->dirty & TI_DIRTY_PEERS) && ti_peers_drain (self))
+        self->dirty &= ~(unsigned)TI_DIRTY_PEERS;
+    if ((self->dirty & TI_DIRTY_LINKS) && ti_links_drain (self))
+        self->dirty &= ~(unsigned)TI_DIRTY_LINKS;
+    if ((self->dirty & TI_DIRTY_CLIENTS) && ti_clients_drain (self, may_stop))
+        self->dirty &= ~(unsigned)TI_DIRTY_CLIENTS;
+    for (int i = 0; i < TIMEOUTS_MAX && is_due (self); i++)
+        (void)!ti_engine_step (self, &timeout);
+}
+
+struct tied_request *ti_engine_take (tied_replica_t *self)
+{
+    static const struct tied_replica_event take = {.type = TIED_REPLICA_EV_TAKE, .u = {{0}}};
+
+    self->taken = NULL;
+    (void)!ti_engine_step (self, &take);
+    return self->taken;
+}
+
+void ti_engine_settle (tied_replica_t *self, bool looks_again)
+{
+    ti_engine_turn (self, true);
+    if (self->is_parked)
+        (void)pthread_cond_broadcast (&self->changed);
+    if (self->dirty != 0 && self->waiting > 0) {
+        ti_loop_kick (self->loop);
+        return;
+    }
+    if (self->waiting_workers == 0 || !tied_replica_core_can_run (self->core))
+        return;
+    if (looks_again)
+        ti_engine_arm (self, self->now + LOOK_AGAIN);
+    else
+        ti_loop_kick (self->loop);
+}
+
+void ti_engine_arm (tied_replica_t *self, tied_time_t at)
+{
+    if (at >= self->armed)
+        return;
+    self->armed = at;
+    ti_loop_arm (self->loop, at);
+}
+
+static void mark (tied_replica_t *self, uint32_t tag)
+{
+    if (tag == TI_TAG_CLIENTS) {
+        self->dirty |= TI_DIRTY_CLIENTS;
+    } else if (tag == TI_TAG_PEERS) {
+        self->dirty |= TI_DIRTY_PEERS;
+    } else {
+        self->dirty |= TI_DIRTY_LINKS;
+        self->peers[tag - TI_TAG_LINK].is_dirty = true;
+    }
+}
+
+void ti_engine_wait (tied_replica_t *self, tied_time_t until, bool can_work)
+{
+    uint32_t tags[TAGS_MAX];
+    int count;
+
+    TI_ASSERT (self->dirty == 0);
+    ti_engine_arm (self, tied_replica_core_deadline (self->core));
+    self->waiting++;
+    self->waiting_workers += can_work;
+    ti_engine_unlock (self);
+    count = ti_loop_wait (self->loop, until, tags, TAGS_MAX);
+    ti_engine_lock (self);
+    self->waiting--;
+    self->waiting_workers -= can_work;
+    if (self->armed <= self->now)
+        self->armed = TIED_NEVER;
+    for (int i = 0; i < count; i++)
+        mark (self, tags[i]);
+}
+
+/* The helper of pull mode cannot run copies. It wakes a worker for what it has received, and keeps
+   out of the loop until one has come: it would take the wake-up away from it. */
+static void hand_over (tied_replica_t *self)
+{
+    self->is_parked = true;
+    ti_loop_kick (self->loop);
+    while (!self->is_stopping && self->waiting_workers > 0 &&
+           tied_replica_core_can_run (self->core))
+        (void)pthread_cond_wait (&self->changed, &self->lock);
+    self->is_parked = false;
+}
+
+struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bool can_work)
+{
+    bool has_looked = false; /* at the loop, also when there is no time to wait */
+
+    for (;;) {
+        ti_engine_turn (self, can_work || self->waiting_workers > 0);
+        if (self->is_stopping) {
+            /* One kick wakes one thread, so each passes it on. */
+            ti_loop_kick (self->loop);
+            return NULL;
+        }
+        if (tied_replica_core_can_run (self->core)) {
+            if (can_work) {
+                struct tied_request *request = ti_engine_take (self);
+                ti_engine_settle (self, false);
+                if (request)
+                    return request;
+                continue;
+            }
+            if (self->waiting_workers > 0)
+                hand_over (self);
+        }
+        if (self->dirty != 0)
+            continue;
+        if (has_looked && self->now >= until)
+            return NULL;
+        ti_engine_wait (self, until, can_work);
+        has_looked = true;
+        if (can_work && self->is_parked)
+            (void)pthread_cond_broadcast (&self->changed);
+    }
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include <tied/replica.h>
+
+#define MIB (1u << 20)
+
+void tied_replica_options_init (struct tied_replica_options *options)
+{
+    memset (options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+    options->service = TIED_SERVICE_POOL;
+    options->body_max = 8 * MIB;
+    options->inline_max = 1024;
+    options->batch_max = 64;
+    options->reply_queue = 10000;
+    tied_replica_core_options_init (&options->core);
+    options->core.incarnation = 0;
+}
+
+static bool is_id (const char *id)
+{
+    static const char allowed[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    size_t size = id ? strnlen (id, TIED_NAME_MAX + 1) : 0;
+
+    return size >= 1 && size <= TIED_NAME_MAX && strspn (id, allowed) == size;
+}
+
+static const char *bad_field (const struct tied_replica_options *options)
+{
+    struct tied_replica_core_options core;
+    const char *field = NULL;
+
+    if (options->struct_size != sizeof *options)
+        return "struct_size";
+    if (!is_id (options->id))
+        return "id";
+    if (options->service > TIED_SERVICE_INLINE)
+        return "service";
+    if (options->body_max > 64 * MIB)
+        return "body_max";
+    if (options->inline_max > 65536)
+        return "inline_max";
+    if (options->batch_max < 1 || options->batch_max > 65536)
+        return "batch_max";
+    if (options->reply_queue < 1 || options->reply_queue > 1u << 20)
+        return "reply_queue";
+    core = options->core;
+    if (core.incarnation == 0)
+        core.incarnation = 1; /* drawn at creation */
+    if (tied_replica_core_options_check (&core, &field) != 0)
+        return field;
+    return NULL;
+}
+
+int tied_replica_options_check (const struct tied_replica_options *options, const char **out_field)
+{
+    const char *field = options ? bad_field (options) : "options";
+
+    if (field && out_field)
+        *out_field = field;
+    return field ? TIED_ERR_INVAL : 0;
+}

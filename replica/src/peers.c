@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What arrives at the peer endpoint, and the links to the peers' own. A peer speaks to our endpoint
+ * over its link and we to its endpoint over ours: two connections, so that who connects first and
+ * who restarts does not matter.
+ */
+#include "engine.h"
+
+/* Messages of one socket handled in a turn. */
+#define BATCH 256
+
+static void bind_route (tied_replica_t *self, uint32_t peer, struct ti_envelope *envelope)
+{
+    const void *bytes = zmq_msg_data (&envelope->route);
+    size_t size = zmq_msg_size (&envelope->route);
+    uint32_t route = ti_routes_find (&self->peer_routes, bytes, size);
+
+    /* The connection may have spoken for another peer before; the last HELLO counts. */
+    if (route != TI_ROUTE_NONE && self->route_peer[route] != peer) {
+        self->peers[self->route_peer[route]].route = TI_ROUTE_NONE;
+        ti_routes_remove (&self->peer_routes, route);
+        route = TI_ROUTE_NONE;
+    }
+    if (route == TI_ROUTE_NONE) {
+        if (self->peers[peer].route != TI_ROUTE_NONE)
+            ti_routes_remove (&self->peer_routes, self->peers[peer].route);
+        route = ti_routes_add (&self->peer_routes, bytes, size);
+    }
+    self->peers[peer].route = route;
+    if (route != TI_ROUTE_NONE)
+        self->route_peer[route] = peer;
+    else
+        self->stats.strangers++;
+}
+
+static void
+on_hello (tied_replica_t *self, struct ti_envelope *envelope, const struct tied_wire_hello *hello)
+{
+    uint32_t peer = ti_names_find (&self->peer_names, hello->id.data, hello->id.size);
+    struct tied_message out;
+
+    if (peer == TI_NAME_NONE) {
+        self->stats.strangers++;
+        return;
+    }
+    bind_route (self, peer, envelope);
+    ti_fill_welcome (self, hello, &out);
+    if (ti_answer (self, self->peers_sock, envelope, &out) != 0)
+        self->stats.pongs_dropped++;
+}
+
+static void on_tie (tied_replica_t *self,
+                    struct ti_envelope *envelope,
+                    enum tied_replica_event_type type,
+                    const struct tied_wire_tie *tie)
+{
+    uint32_t route = ti_routes_find (&self->peer_routes, zmq_msg_data (&envelope->route),
+                                     zmq_msg_size (&envelope->route));
+
+    if (route == TI_ROUTE_NONE) {
+        self->stats.strangers++;
+        return;
+    }
+    struct tied_replica_event event = {
+        .type = type,
+        .u.tie = {.peer = self->route_peer[route], .call = tie->call, .copy = tie->copy}};
+    (void)!ti_engine_step (self, &event);
+}
+
+static void on_peer_message (tied_replica_t *self, struct ti_envelope *envelope)
+{
+    struct tied_message in;
+
+    if (!ti_decode (self, envelope, &in))
+        return;
+    switch (in.type) {
+    case TIED_WIRE_STARTED:
+        on_tie (self, envelope, TIED_REPLICA_EV_STARTED, &in.u.tie);
+        return;
+    case TIED_WIRE_UNTIE:
+        on_tie (self, envelope, TIED_REPLICA_EV_UNTIE, &in.u.tie);
+        return;
+    case TIED_WIRE_HELLO:
+        if (in.u.hello.role != TIED_WIRE_ROLE_REPLICA)
+            break;
+        on_hello (self, envelope, &in.u.hello);
+        return;
+    case TIED_WIRE_PING:
+        in.type = TIED_WIRE_PONG;
+        in.u.ping.load = tied_replica_core_load (self->core);
+        if (ti_answer (self, self->peers_sock, envelope, &in) != 0)
+            self->stats.pongs_dropped++;
+        return;
+    default:
+        break;
+    }
+    self->stats.misdirected++;
+}
+
+bool ti_peers_drain (tied_replica_t *self)
+{
+    struct ti_envelope envelope;
+
+    if (!self->peers_sock)
+        return true;
+    for (int i = 0; i < BATCH; i++) {
+        enum ti_recv got = ti_sock_recv (self->peers_sock, true, &envelope);
+        if (got == TI_RECV_NONE)
+            return true;
+        self->stats.frames_peer++;
+        if (got == TI_RECV_MULTIPART) {
+            self->stats.multipart++;
+            continue;
+        }
+        on_peer_message (self, &envelope);
+        ti_envelope_close (&envelope);
+    }
+    return false;
+}
+
+/* Over a link a peer only answers: WELCOME to our HELLO. */
+static void on_link_message (tied_replica_t *self, struct ti_envelope *envelope)
+{
+    struct tied_message in;
+
+    if (!ti_decode (self, envelope, &in))
+        return;
+    if (in.type != TIED_WIRE_WELCOME && in.type != TIED_WIRE_PONG)
+        self->stats.misdirected++;
+}
+
+static bool read_link (tied_replica_t *self, struct ti_peer *peer)
+{
+    struct ti_envelope envelope;
+
+    for (int i = 0; i < BATCH; i++) {
+        enum ti_recv got = ti_link_recv (&peer->link, &envelope);
+        if (got == TI_RECV_NONE)
+            return true;
+        self->stats.frames_peer++;
+        if (got == TI_RECV_MULTIPART) {
+            self->stats.multipart++;
+            continue;
+        }
+        on_link_message (self, &envelope);
+        ti_envelope_close (&envelope);
+    }
+    return false;
+}
+
+static void peer_event (tied_replica_t *self, uint32_t peer, enum tied_replica_event_type type)
+{
+    struct tied_replica_event event = {.type = type, .u.peer.peer = peer};
+
+    (void)!ti_engine_step (self, &event);
+}
+
+/* True: HELLO is in the pipe, ahead of all else. */
+static bool greet (tied_replica_t *self, struct ti_peer *peer)
+{
+    struct tied_message hello = {.type = TIED_WIRE_HELLO,
+                                 .u.hello = {.role = TIED_WIRE_ROLE_REPLICA,
+                                             .id = {self->id, self->id_size},
+                                             .incarnation = self->options.core.incarnation,
+                                             .time_ns = self->now}};
+
+    return ti_link_send (&peer->link, &hello, 0) == 0;
+}
+
+/* True: nothing is left to look at. */
+static bool look_at_link (tied_replica_t *self, uint32_t index)
+{
+    struct ti_peer *peer = &self->peers[index];
+    unsigned bits = ti_link_update (&peer->link, self->now);
+
+    if ((bits & TI_LINK_DOWN) && peer->is_greeted) {
+        peer->is_greeted = false;
+        peer_event (self, index, TIED_REPLICA_EV_PEER_DOWN);
+    }
+    if ((bits & TI_LINK_UP) && greet (self, peer)) {
+        peer->is_greeted = true;
+        peer_event (self, index, TIED_REPLICA_EV_PEER_UP);
+    }
+    /* The HELLO was a use of the socket: look again. */
+    return (!(bits & TI_LINK_READABLE) || read_link (self, peer)) && !(bits & TI_LINK_UP);
+}
+
+bool ti_links_drain (tied_replica_t *self)
+{
+    bool is_drained = true;
+
+    for (uint32_t i = 0; i < self->peer_names.count; i++) {
+        if (!self->peers[i].is_dirty)
+            continue;
+        self->peers[i].is_dirty = false;
+        if (!look_at_link (self, i))
+            self->peers[i].is_dirty = true;
+    }
+    /* What the core did meanwhile may have used links that had their turn. */
+    for (uint32_t i = 0; i < self->peer_names.count; i++)
+        is_drained = is_drained && !self->peers[i].is_dirty;
+    return is_drained;
+}
