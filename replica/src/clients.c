@@ -73,7 +73,7 @@ static void client_seen (tied_replica_t *self, uint32_t client)
                                        .u.client.client = client};
 
     if (client != TI_ROUTE_NONE)
-        (void)!ti_engine_step (self, &event);
+        (void)!ti_replica_step (self, &event);
 }
 
 /* A sender without a place in the table still learns that it was refused. */
@@ -146,7 +146,7 @@ static void on_request (tied_replica_t *self,
             ti_names_find (&self->peer_names, request->sibling.data, request->sibling.size);
     self->arrival = envelope;
     self->arrived = request;
-    (void)!ti_engine_step (self, &event);
+    (void)!ti_replica_step (self, &event);
     self->arrival = NULL;
     self->arrived = NULL;
 }
@@ -161,7 +161,7 @@ static void on_cancel (tied_replica_t *self,
         .u.cancel = {.client = client, .call = cancel->call, .reason = cancel->reason}};
 
     if (client != TI_ROUTE_NONE)
-        (void)!ti_engine_step (self, &event);
+        (void)!ti_replica_step (self, &event);
 }
 
 static void on_message (tied_replica_t *self, struct ti_envelope *envelope)

@@ -38,7 +38,7 @@ static void perform_all (tied_replica_t *self)
         ti_perform (self, action);
 }
 
-int ti_engine_step (tied_replica_t *self, const struct tied_replica_event *event)
+int ti_replica_step (tied_replica_t *self, const struct tied_replica_event *event)
 {
     int rc = tied_replica_core_step (self->core, event, self->now);
 
@@ -71,7 +71,7 @@ void ti_engine_turn (tied_replica_t *self, bool may_stop)
     if ((self->dirty & TI_DIRTY_CLIENTS) && ti_clients_drain (self, may_stop))
         self->dirty &= ~(unsigned)TI_DIRTY_CLIENTS;
     for (int i = 0; i < TIMEOUTS_MAX && is_due (self); i++)
-        (void)!ti_engine_step (self, &timeout);
+        (void)!ti_replica_step (self, &timeout);
 }
 
 struct tied_request *ti_engine_take (tied_replica_t *self)
@@ -79,11 +79,11 @@ struct tied_request *ti_engine_take (tied_replica_t *self)
     static const struct tied_replica_event take = {.type = TIED_REPLICA_EV_TAKE, .u = {{0}}};
 
     self->taken = NULL;
-    (void)!ti_engine_step (self, &take);
+    (void)!ti_replica_step (self, &take);
     return self->taken;
 }
 
-void ti_engine_settle (tied_replica_t *self, bool looks_again)
+void ti_replica_settle (tied_replica_t *self, bool looks_again)
 {
     ti_engine_turn (self, true);
     if (self->is_parked)
@@ -166,7 +166,7 @@ struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bo
         if (tied_replica_core_can_run (self->core)) {
             if (can_work) {
                 struct tied_request *request = ti_engine_take (self);
-                ti_engine_settle (self, false);
+                ti_replica_settle (self, false);
                 if (request)
                     return request;
                 continue;

@@ -6,7 +6,7 @@
  * are DONTWAIT, so nothing blocks while it is held; waiting happens outside it. The rule about
  * sockets: a ZMQ_FD tells of new commands once, and any use of the socket may take them away. So
  * whoever has used a socket marks it dirty, and does not leave the lock before the dirty ones are
- * drained, or the loop is kicked so that another thread drains them (ti_engine_settle ()).
+ * drained, or the loop is kicked so that another thread drains them (ti_replica_settle ()).
  *
  * THREADS. Whoever calls ti_engine_next () receives, admits, rejects, and takes a copy if one can
  * run: there is no hop between receiving, serving and answering. Idle threads wait in the same
@@ -159,7 +159,7 @@ void ti_engine_lock (tied_replica_t *self);
 /* Unlock; wakes whoever waits for the drain when it is complete. */
 void ti_engine_unlock (tied_replica_t *self);
 /* Feed an event, perform what follows. Errors of the core (misuse) are returned. */
-TIED_NODISCARD int ti_engine_step (tied_replica_t *self, const struct tied_replica_event *event);
+TIED_NODISCARD int ti_replica_step (tied_replica_t *self, const struct tied_replica_event *event);
 /* Receive and handle what is there, peers first, clients at most batch_max; due timeouts. What is
    left over stays marked in self->dirty. may_stop: leave clients' messages where they are when the
    queue is full and a worker could take from it, instead of refusing them. */
@@ -168,7 +168,7 @@ void ti_engine_turn (tied_replica_t *self, bool may_stop);
 struct tied_request *ti_engine_take (tied_replica_t *self);
 /* Before unlocking after a use of sockets: drain, and wake one thread if there is more to do.
    looks_again: the caller itself will look for work at once. */
-void ti_engine_settle (tied_replica_t *self, bool looks_again);
+void ti_replica_settle (tied_replica_t *self, bool looks_again);
 /* Work until a copy can be handed out (returned), `until` has come or the replica stops (NULL). */
 struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bool can_work);
 /* Wait for the loop, unlocked meanwhile, and mark what it reports. */

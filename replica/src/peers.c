@@ -64,7 +64,7 @@ static void on_tie (tied_replica_t *self,
     struct tied_replica_event event = {
         .type = type,
         .u.tie = {.peer = self->route_peer[route], .call = tie->call, .copy = tie->copy}};
-    (void)!ti_engine_step (self, &event);
+    (void)!ti_replica_step (self, &event);
 }
 
 static void on_peer_message (tied_replica_t *self, struct ti_envelope *envelope)
@@ -152,7 +152,7 @@ static void peer_event (tied_replica_t *self, uint32_t peer, enum tied_replica_e
 {
     struct tied_replica_event event = {.type = type, .u.peer.peer = peer};
 
-    (void)!ti_engine_step (self, &event);
+    (void)!ti_replica_step (self, &event);
 }
 
 /* True: HELLO is in the pipe, ahead of all else. */

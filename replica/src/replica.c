@@ -321,8 +321,8 @@ static void begin_drain (tied_replica_t *self)
     if (self->is_draining)
         return;
     self->is_draining = true;
-    (void)!ti_engine_step (self, &drain);
-    ti_engine_settle (self, false);
+    (void)!ti_replica_step (self, &drain);
+    ti_replica_settle (self, false);
     ti_loop_kick (self->loop);
 }
 

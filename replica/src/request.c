@@ -84,7 +84,7 @@ static void settle_after_answer (tied_replica_t *self)
     bool is_serving = ti_is_serving (self);
 
     if (self->options.service != TIED_SERVICE_INLINE)
-        ti_engine_settle (self, is_serving);
+        ti_replica_settle (self, is_serving);
     else if (!is_serving)
         ti_loop_kick (self->loop);
 }
@@ -107,7 +107,7 @@ static int answer (tied_request_t *request, uint32_t status, const void *body, s
                                             .u.finish.slot = request->slot};
         request->status = status;
         request->answer = (struct tied_view){body, size};
-        rc = ti_engine_step (self, &finish);
+        rc = ti_replica_step (self, &finish);
         TI_ASSERT (rc == 0);
         ti_request_free (request);
         settle_after_answer (self);
