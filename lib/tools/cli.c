@@ -148,6 +148,24 @@ static enum ti_cli_verdict take_option (struct run *run, int code)
     return TI_CLI_RUN;
 }
 
+/* getopt_long gave '?': no such option, or a value for one that takes none. */
+static enum ti_cli_verdict refuse_option (const struct run *run)
+{
+    char letter[3] = {'-', (char)optopt, '\0'};
+    if (optopt == 0)
+        return unknown_option (run, option_text (run));
+    if (optopt < FIRST_INDEX)
+        return unknown_option (run, letter);
+    if (is_abbreviated (run, optopt))
+        return unknown_option (run, option_text (run));
+    const struct ti_cli_option *option = find_option (run, optopt);
+    ti_cli_error (run->cli, "--%s takes no value",
+                  option                 ? option->name
+                  : optopt == HELP_INDEX ? "help"
+                                         : "version");
+    return TI_CLI_WRONG;
+}
+
 static enum ti_cli_verdict take_code (struct run *run, int code)
 {
     const struct ti_cli *cli = run->cli;
@@ -158,18 +176,11 @@ static enum ti_cli_verdict take_code (struct run *run, int code)
         return TI_CLI_RUN;
     case ':':
         option = find_option (run, optopt);
-        return option ? needs_value (run, option) : unknown_option (run, run->argv[optind - 1]);
-    case '?': {
-        option = optopt ? find_option (run, optopt) : NULL;
-        char letter[3] = {'-', (char)optopt, '\0'};
-        if (!option && optopt < FIRST_INDEX)
-            return unknown_option (run, optopt ? letter : run->argv[optind - 1]);
-        ti_cli_error (cli, "--%s takes no value",
-                      option                 ? option->name
-                      : optopt == HELP_INDEX ? "help"
-                                             : "version");
-        return TI_CLI_WRONG;
-    }
+        if (!option || is_abbreviated (run, optopt))
+            return unknown_option (run, option_text (run));
+        return needs_value (run, option);
+    case '?':
+        return refuse_option (run);
     default:
         break;
     }

@@ -101,13 +101,13 @@ static int close_written (FILE *file, int rc)
 }
 
 int ti_report_save (const struct ti_report *self,
-                    int (*write) (const struct ti_report *self, FILE *file),
+                    int (*writer) (const struct ti_report *self, FILE *file),
                     const char *path)
 {
     char temporary[4096];
     if (is_special (path)) {
         FILE *file = fopen (path, "we");
-        return file ? close_written (file, write (self, file)) : TIED_ERR_SYSTEM;
+        return file ? close_written (file, writer (self, file)) : TIED_ERR_SYSTEM;
     }
     int length = snprintf (temporary, sizeof temporary, "%s.XXXXXX", path);
     if (length < 0 || (size_t)length >= sizeof temporary) {
@@ -123,7 +123,7 @@ int ti_report_save (const struct ti_report *self,
     FILE *file = fchmod (fd, 0666 & ~mask) == 0 ? fdopen (fd, "w") : NULL;
     int rc = TIED_ERR_SYSTEM;
     if (file)
-        rc = close_written (file, write (self, file));
+        rc = close_written (file, writer (self, file));
     else
         close (fd);
     if (rc == TIED_OK && rename (temporary, path) != 0)

@@ -75,7 +75,7 @@ TIED_NODISCARD int ti_report_write_html (const struct ti_report *self, FILE *fil
  * @return 0, TIED_ERR_SYSTEM (see errno; path is unchanged)
  */
 TIED_NODISCARD int ti_report_save (const struct ti_report *self,
-                                   int (*write) (const struct ti_report *self, FILE *file),
+                                   int (*writer) (const struct ti_report *self, FILE *file),
                                    const char *path);
 
 #define TI_REPORT_SENTENCE_MAX 512

@@ -7,7 +7,7 @@
 
 #include "base/assert.h"
 
-#define COLUMN_GAP 2
+#define COLUMN_GAP 1
 #define GROUP_GAP  3
 
 void ti_table_init (struct ti_table *self,
