@@ -28,13 +28,17 @@ static inline void ti_pack_fail (struct ti_pack *self, int error)
     self->end = self->at;
 }
 
-/* Room for that many bytes, or failure. */
-static inline bool ti_pack_room (struct ti_pack *self, size_t size)
+/* That many bytes to write, or NULL and failure. Writers hold the result in a variable of their
+   own: a byte stored through self->at could, for all that the compiler knows, change self->at. */
+static inline uint8_t *ti_pack_take (struct ti_pack *self, size_t size)
 {
-    if ((size_t)(self->end - self->at) >= size)
-        return true;
-    ti_pack_fail (self, TIED_ERR_TOOBIG);
-    return false;
+    uint8_t *at = self->at;
+    if ((size_t)(self->end - at) < size) {
+        ti_pack_fail (self, TIED_ERR_TOOBIG);
+        return NULL;
+    }
+    self->at = at + size;
+    return at;
 }
 
 static inline void ti_store_be16 (uint8_t *to, uint16_t value)
@@ -55,112 +59,91 @@ static inline void ti_store_be64 (uint8_t *to, uint64_t value)
     ti_store_be32 (to + 4, (uint32_t)value);
 }
 
+/* A marker and a number of `width` bytes; the number fits. */
+static inline void
+ti_pack_marked (struct ti_pack *self, uint8_t marker, uint64_t value, size_t width)
+{
+    uint8_t *to = ti_pack_take (self, 1 + width);
+    if (!to)
+        return;
+    to[0] = marker;
+    switch (width) {
+    case 1:
+        to[1] = (uint8_t)value;
+        break;
+    case 2:
+        ti_store_be16 (to + 1, (uint16_t)value);
+        break;
+    case 4:
+        ti_store_be32 (to + 1, (uint32_t)value);
+        break;
+    default:
+        ti_store_be64 (to + 1, value);
+        break;
+    }
+}
+
+/* An object that is one byte. */
+static inline void ti_pack_byte (struct ti_pack *self, uint8_t byte)
+{
+    uint8_t *to = ti_pack_take (self, 1);
+    if (to)
+        to[0] = byte;
+}
+
 static inline void ti_pack_uint (struct ti_pack *self, uint64_t value)
 {
-    if (value < 0x80) {
-        if (!ti_pack_room (self, 1))
-            return;
-        self->at[0] = (uint8_t)value;
-        self->at += 1;
-    } else if (value <= UINT8_MAX) {
-        if (!ti_pack_room (self, 2))
-            return;
-        self->at[0] = 0xcc;
-        self->at[1] = (uint8_t)value;
-        self->at += 2;
-    } else if (value <= UINT16_MAX) {
-        if (!ti_pack_room (self, 3))
-            return;
-        self->at[0] = 0xcd;
-        ti_store_be16 (self->at + 1, (uint16_t)value);
-        self->at += 3;
-    } else if (value <= UINT32_MAX) {
-        if (!ti_pack_room (self, 5))
-            return;
-        self->at[0] = 0xce;
-        ti_store_be32 (self->at + 1, (uint32_t)value);
-        self->at += 5;
-    } else {
-        if (!ti_pack_room (self, 9))
-            return;
-        self->at[0] = 0xcf;
-        ti_store_be64 (self->at + 1, value);
-        self->at += 9;
-    }
+    if (value < 0x80)
+        ti_pack_byte (self, (uint8_t)value);
+    else if (value <= UINT8_MAX)
+        ti_pack_marked (self, 0xcc, value, 1);
+    else if (value <= UINT16_MAX)
+        ti_pack_marked (self, 0xcd, value, 2);
+    else if (value <= UINT32_MAX)
+        ti_pack_marked (self, 0xce, value, 4);
+    else
+        ti_pack_marked (self, 0xcf, value, 8);
 }
 
 static inline void ti_pack_nil (struct ti_pack *self)
 {
-    if (!ti_pack_room (self, 1))
-        return;
-    self->at[0] = 0xc0;
-    self->at += 1;
+    ti_pack_byte (self, 0xc0);
 }
 
 static inline void ti_pack_array (struct ti_pack *self, uint16_t count)
 {
-    if (count <= 15) {
-        if (!ti_pack_room (self, 1))
-            return;
-        self->at[0] = (uint8_t)(0x90 | count);
-        self->at += 1;
-    } else {
-        if (!ti_pack_room (self, 3))
-            return;
-        self->at[0] = 0xdc;
-        ti_store_be16 (self->at + 1, count);
-        self->at += 3;
-    }
+    if (count <= 15)
+        ti_pack_byte (self, (uint8_t)(0x90 | count));
+    else
+        ti_pack_marked (self, 0xdc, count, 2);
 }
 
 /* Bytes of a str or bin; data may be NULL when size is 0. */
 static inline void ti_pack_bytes (struct ti_pack *self, const void *data, size_t size)
 {
-    if (size == 0 || !ti_pack_room (self, size))
-        return;
-    memcpy (self->at, data, size);
-    self->at += size;
+    uint8_t *to = ti_pack_take (self, size);
+    if (to && size > 0)
+        memcpy (to, data, size);
 }
 
 /* size is at most UINT8_MAX: the longest string of the protocol has 64 bytes. */
 static inline void ti_pack_str (struct ti_pack *self, const void *data, uint8_t size)
 {
-    if (size <= 31) {
-        if (!ti_pack_room (self, 1))
-            return;
-        self->at[0] = (uint8_t)(0xa0 | size);
-        self->at += 1;
-    } else {
-        if (!ti_pack_room (self, 2))
-            return;
-        self->at[0] = 0xd9;
-        self->at[1] = size;
-        self->at += 2;
-    }
+    if (size <= 31)
+        ti_pack_byte (self, (uint8_t)(0xa0 | size));
+    else
+        ti_pack_marked (self, 0xd9, size, 1);
     ti_pack_bytes (self, data, size);
 }
 
 static inline void ti_pack_bin (struct ti_pack *self, const void *data, uint32_t size)
 {
-    if (size <= UINT8_MAX) {
-        if (!ti_pack_room (self, 2))
-            return;
-        self->at[0] = 0xc4;
-        self->at[1] = (uint8_t)size;
-        self->at += 2;
-    } else if (size <= UINT16_MAX) {
-        if (!ti_pack_room (self, 3))
-            return;
-        self->at[0] = 0xc5;
-        ti_store_be16 (self->at + 1, (uint16_t)size);
-        self->at += 3;
-    } else {
-        if (!ti_pack_room (self, 5))
-            return;
-        self->at[0] = 0xc6;
-        ti_store_be32 (self->at + 1, size);
-        self->at += 5;
-    }
+    if (size <= UINT8_MAX)
+        ti_pack_marked (self, 0xc4, size, 1);
+    else if (size <= UINT16_MAX)
+        ti_pack_marked (self, 0xc5, size, 2);
+    else
+        ti_pack_marked (self, 0xc6, size, 4);
     ti_pack_bytes (self, data, size);
 }
 
