@@ -71,6 +71,9 @@ struct world {
     struct host hosts[NODE_REPLICAS_MAX];
     struct ledger ledger;
     uint64_t hash;
+    tied_time_t origin;    /* of the transcript's times */
+    struct node_note lost; /* told after the note that the message was sent */
+    bool has_lost;
     bool is_settled;
 };
 
@@ -169,9 +172,8 @@ static bool is_probe (uint8_t type)
            type == TIED_WIRE_PONG;
 }
 
-static void on_note (void *context, const struct node_note *note)
+static void take_note (struct world *self, const struct node_note *note)
 {
-    struct world *self = context;
     char line[256];
 
     ledger_note (&self->ledger, note, self->now);
@@ -184,8 +186,19 @@ static void on_note (void *context, const struct node_note *note)
         mix (self, (uint64_t)note->done->outcome << 32 | note->done->copies_sent);
     if (self->options.transcript == NULL || (self->options.hides_probes && is_probe (note->type)))
         return;
-    (void)transcript_line (line, sizeof line, note, self->now, WORLD_START);
+    (void)transcript_line (line, sizeof line, note, self->now, self->origin);
     (void)fprintf (self->options.transcript, "%s\n", line);
+}
+
+static void on_note (void *context, const struct node_note *note)
+{
+    struct world *self = context;
+
+    take_note (self, note);
+    if (note->kind == NODE_NOTE_SENT && self->has_lost) {
+        self->has_lost = false;
+        take_note (self, &self->lost);
+    }
 }
 
 static void note_event (struct world *self, enum node_note_kind kind, int actor, int other)
@@ -230,7 +243,8 @@ static void note_message (struct world *self,
         note.has_call = false;
         break;
     }
-    on_note (self, &note);
+    self->lost = note;
+    self->has_lost = true;
 }
 
 /* ---- network ---- */
@@ -714,6 +728,7 @@ struct world *world_new (const struct world_options *options)
     self->options = *options;
     self->net = (struct node_net){self, on_send, on_note, on_run};
     self->now = WORLD_START;
+    self->origin = WORLD_START;
     self->free_head = NO_EVENT;
     ti_prng_seed (&self->network, ti_mix (options->seed ^ UINT64_C (0x6e657477)));
     ti_prng_seed (&self->service, ti_mix (options->seed ^ UINT64_C (0x73657276)));
@@ -793,6 +808,12 @@ struct node_replica *world_replica (struct world *self, int replica)
 bool world_is_alive (const struct world *self, int replica)
 {
     return self->hosts[replica].is_alive;
+}
+
+void world_set_transcript (struct world *self, FILE *file, tied_time_t origin)
+{
+    self->options.transcript = file;
+    self->origin = origin;
 }
 
 uint64_t world_hash (const struct world *self)

@@ -58,6 +58,9 @@ uint64_t world_hash (const struct world *self);
 /* Sums over all replicas and incarnations. */
 struct tied_replica_counters world_counters (const struct world *self);
 
+/* From here on notes go to this file, NULL: nowhere; times are printed since `origin`. */
+void world_set_transcript (struct world *self, FILE *file, tied_time_t origin);
+
 /* Runs everything up to and including this time. */
 void world_run_until (struct world *self, tied_time_t until);
 /* Runs until no call is live and no copy is queued or runs, or until `limit`: false. */
