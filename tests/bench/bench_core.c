@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The replica core alone, as a driver would step it: a copy that arrives, starts (telling its
+ * sibling) and finishes; and the removal of queued copies by a peer's STARTED and by a client's
+ * CANCEL, in random order, from a long queue and from a short one.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "allocations.h"
+#include "base/prng.h"
+#include "measure.h"
+#include "zmq/clock.h"
+
+#include <tied/replica_core.h>
+#include <tied/wire.h>
+
+#define PEER      0
+#define ROUND     1000 /* copies between two looks at the clock */
+#define LONG      100000
+#define SHORT     10
+#define LONG_STEP 500 /* removed between two fillings of the long queue */
+
+struct bench {
+    tied_replica_core_t *core;
+    tied_time_t now;
+    uint64_t sequence;
+    uint64_t actions;
+    struct ti_prng prng;
+    uint64_t *waiting; /* sequences of the queued copies */
+    uint32_t length;
+};
+
+static void step (struct bench *self, const struct tied_replica_event *event)
+{
+    if (tied_replica_core_step (self->core, event, self->now) != 0)
+        bench_fail ("the core refused an event");
+}
+
+/* Take all actions; the slot of the last that named one. */
+static uint32_t take_actions (struct bench *self)
+{
+    const struct tied_replica_action *action;
+    uint32_t slot = UINT32_MAX;
+
+    while ((action = tied_replica_core_next (self->core)) != NULL) {
+        self->actions++;
+        if (action->type == TIED_REPLICA_ACT_RUN)
+            slot = action->slot;
+    }
+    return slot;
+}
+
+static struct tied_call_id call_id (uint64_t sequence)
+{
+    return (struct tied_call_id){.epoch = UINT64_C (0x9c1f3a77d20be645), .sequence = sequence};
+}
+
+static void arrive (struct bench *self)
+{
+    struct tied_replica_event event = {
+        .type = TIED_REPLICA_EV_REQUEST,
+        .u.request = {.client = 0,
+                      .call = call_id (self->sequence++),
+                      .flags = TIED_REQUEST_IDEMPOTENT | TIED_REQUEST_TIED,
+                      .remaining_ns = TIED_S (100),
+                      .sent_us = self->now / 1000,
+                      .sibling = PEER,
+                      .sibling_named = true}};
+
+    self->now += 100;
+    step (self, &event);
+    (void)take_actions (self);
+}
+
+static void start_and_finish (struct bench *self)
+{
+    static const struct tied_replica_event take = {.type = TIED_REPLICA_EV_TAKE, .u = {{0}}};
+    struct tied_replica_event finish = {.type = TIED_REPLICA_EV_FINISH, .u = {{0}}};
+
+    self->now += 100;
+    step (self, &take);
+    finish.u.finish.slot = take_actions (self);
+    self->now += 100;
+    step (self, &finish);
+    (void)take_actions (self);
+}
+
+static void open_core (struct bench *self, uint32_t queue_depth)
+{
+    struct tied_replica_core_options options;
+    struct tied_replica_event up = {.type = TIED_REPLICA_EV_PEER_UP, .u = {{0}}};
+    size_t size;
+    void *memory;
+
+    *self = (struct bench){.now = TIED_S (1)};
+    tied_replica_core_options_init (&options);
+    options.incarnation = 1;
+    options.workers = 1;
+    options.queue_depth = queue_depth;
+    options.client_silence_ns = TIED_NEVER;
+    size = tied_replica_core_size (&options);
+    memory = malloc (size);
+    if (!memory)
+        bench_fail ("no memory for a core");
+    self->core = tied_replica_core_init (memory, size, &options);
+    self->waiting = calloc (queue_depth, sizeof *self->waiting);
+    ti_prng_seed (&self->prng, 1);
+    up.u.peer.peer = PEER;
+    step (self, &up);
+    (void)take_actions (self);
+}
+
+static void close_core (struct bench *self)
+{
+    tied_replica_core_check (self->core);
+    free (self->core);
+    free (self->waiting);
+}
+
+/* Rounds are short against the scheduler's slices: the median is free of what other programs took.
+ */
+static void report (const char *name, struct bench_samples *rounds, uint64_t allocations)
+{
+    bench_line_begin (name);
+    bench_line_number ("ns", bench_samples_at (rounds, 0.5) / 1000);
+    bench_line_number ("p10_ns", bench_samples_at (rounds, 0.1) / 1000);
+    bench_line_number ("p90_ns", bench_samples_at (rounds, 0.9) / 1000);
+    bench_line_number ("rounds", (double)rounds->count);
+    bench_line_number ("allocations", (double)allocations);
+    bench_line_end ();
+}
+
+static void one_copy (uint64_t copies)
+{
+    struct bench bench;
+    struct bench_samples rounds;
+    uint64_t count = copies / ROUND;
+
+    open_core (&bench, 1024);
+    bench_samples_init (&rounds, count);
+    uint64_t allocations = bench_allocations ();
+    for (uint64_t round = 0; round < count + count / 4; round++) {
+        tied_time_t before = ti_clock_now ();
+        for (int i = 0; i < ROUND; i++) {
+            arrive (&bench);
+            start_and_finish (&bench);
+        }
+        if (round >= count / 4) /* the first ones warm up */
+            bench_samples_add (&rounds, (ti_clock_now () - before) * 1000 / ROUND);
+    }
+    report ("core_copy", &rounds, bench_allocations () - allocations);
+    bench_samples_free (&rounds);
+    close_core (&bench);
+}
+
+static void fill (struct bench *self, uint32_t length)
+{
+    while (self->length < length) {
+        self->waiting[self->length++] = self->sequence;
+        arrive (self);
+    }
+}
+
+static void shuffle_tail (struct bench *self, uint32_t step)
+{
+    /* The next `step` victims, drawn from the whole queue, move to the end of the array. */
+    for (uint32_t i = 0; i < step; i++) {
+        uint32_t last = self->length - 1 - i;
+        uint32_t chosen = (uint32_t)ti_prng_below (&self->prng, last + 1);
+        uint64_t kept = self->waiting[last];
+        self->waiting[last] = self->waiting[chosen];
+        self->waiting[chosen] = kept;
+    }
+}
+
+static tied_duration_t cost_of_clock (void)
+{
+    tied_duration_t least = UINT64_MAX;
+
+    for (int i = 0; i < 1000; i++) {
+        tied_time_t before = ti_clock_now ();
+        tied_duration_t cost = ti_clock_now () - before;
+        if (cost < least)
+            least = cost;
+    }
+    return least;
+}
+
+static void remove_one (struct bench *self, struct tied_call_id call, bool by_peer)
+{
+    struct tied_replica_event event = {.type = TIED_REPLICA_EV_STARTED, .u = {{0}}};
+
+    self->now += 100;
+    if (by_peer) {
+        event.u.tie.peer = PEER;
+        event.u.tie.call = call;
+        event.u.tie.copy = 1;
+    } else {
+        event.type = TIED_REPLICA_EV_CANCEL;
+        event.u.cancel.call = call;
+        event.u.cancel.reason = TIED_CANCEL_CALLER;
+    }
+    step (self, &event);
+    (void)take_actions (self);
+}
+
+static void
+removal (const char *name, uint32_t length, uint32_t per_round, uint64_t count, bool by_peer)
+{
+    struct bench bench;
+    struct bench_samples rounds;
+    tied_duration_t clock_cost = cost_of_clock ();
+
+    open_core (&bench, LONG);
+    bench_samples_init (&rounds, count);
+    uint64_t allocations = bench_allocations ();
+    for (uint64_t round = 0; round < count; round++) {
+        fill (&bench, length);
+        shuffle_tail (&bench, per_round);
+        tied_time_t before = ti_clock_now ();
+        for (uint32_t i = 0; i < per_round; i++)
+            remove_one (&bench, call_id (bench.waiting[--bench.length]), by_peer);
+        bench_samples_add (&rounds, (ti_clock_now () - before - clock_cost) * 1000 / per_round);
+    }
+    report (name, &rounds, bench_allocations () - allocations);
+    if (tied_replica_core_counters (bench.core)->dropped != count * per_round)
+        bench_fail ("not every removal removed a copy");
+    bench_samples_free (&rounds);
+    close_core (&bench);
+}
+
+int main (int argc, char **argv)
+{
+    double copies = 3000000;
+    double removals = 400000;
+    const struct bench_arg args[] = {{"--copies", &copies, "copies served"},
+                                     {"--removals", &removals, "copies removed"},
+                                     {NULL, NULL, NULL}};
+
+    bench_args (argc, argv, args);
+    one_copy ((uint64_t)copies);
+    uint64_t few = (uint64_t)removals / SHORT;
+    uint64_t many = (uint64_t)removals / LONG_STEP;
+    removal ("core_started_of_long", LONG, LONG_STEP, many, true);
+    removal ("core_started_of_short", SHORT, SHORT, few, true);
+    removal ("core_cancel_of_long", LONG, LONG_STEP, many, false);
+    removal ("core_cancel_of_short", SHORT, SHORT, few, false);
+    return 0;
+}
