@@ -1,80 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Client core: creation, and the step that hands an event to the part that knows it, then does due
- * work in bounded pieces. No policy lives here.
+ * Client core: the step, which hands an event to the part that knows it and then does due work in
+ * bounded pieces. No policy lives here.
  */
 #include "core/client_state.h"
-
-static uint32_t slot_count (const struct tied_client_core_options *options)
-{
-    uint32_t count = 2;
-    while (count < 2 * options->calls_max)
-        count *= 2;
-    return count;
-}
-
-/* Give every array its place; returns the size of the block. */
-static size_t lay_out (ti_core *self, const struct tied_client_core_options *o, size_t *out_heap)
-{
-    const size_t stride = o->copies_max + 1;
-    const size_t copies = o->calls_max * stride;
-    size_t end = ti_align (sizeof (ti_core));
-    self->calls = end;
-    end += ti_align (o->calls_max * sizeof (struct ti_call));
-    self->copies = end;
-    end += ti_align (copies * sizeof (struct ti_copy));
-    self->slots = end;
-    end += ti_align (slot_count (o) * sizeof (struct ti_slot));
-    self->replicas = end;
-    end += ti_align (o->replicas_max * sizeof (struct ti_replica));
-    self->usable = end;
-    end += ti_align (o->replicas_max * sizeof (uint32_t));
-    self->links = end;
-    end += ti_align ((copies + o->replicas_max + o->calls_max + 2) * sizeof (struct ti_link));
-    *out_heap = end;
-    return end + ti_heap_size (o->calls_max + o->replicas_max);
-}
-
-size_t tied_client_core_size (const struct tied_client_core_options *options)
-{
-    ti_core places;
-    size_t heap;
-    if (tied_client_core_options_check (options, NULL))
-        return 0;
-    return lay_out (&places, options, &heap);
-}
-
-tied_client_core_t *
-tied_client_core_init (void *memory, size_t size, const struct tied_client_core_options *options)
-{
-    const size_t needed = tied_client_core_size (options);
-    if (!memory || needed == 0 || size < needed)
-        return NULL;
-    memset (memory, 0, needed);
-    ti_core *self = memory;
-    size_t heap;
-    lay_out (self, options, &heap);
-    self->options = *options;
-    self->next_sequence = options->first_sequence;
-    self->slot_mask = slot_count (options) - 1;
-    self->stride = options->copies_max + 1;
-    ti_prng_seed (&self->prng, options->seed);
-    ti_load_scale_init (&self->scale, options->load_age_ns);
-    ti_heap_init (&self->heap, options->calls_max + options->replicas_max,
-                  heap - offsetof (ti_core, heap));
-    for (uint32_t i = 0; i <= self->slot_mask; i++)
-        TI_AT (struct ti_slot, self, self->slots)[i].token = TI_NO_TOKEN;
-    for (uint32_t node = 0; node <= ti_waiting_list (self); node++)
-        ti_links_reset (ti_links_of (self), node);
-    return self;
-}
-
-int tied_client_core_add_replica (tied_client_core_t *self)
-{
-    if (self->replica_count == self->options.replicas_max)
-        return TIED_ERR_FULL;
-    return (int)self->replica_count++;
-}
 
 /* Token of a live call with this id, TI_NO_TOKEN if there is none. */
 static uint32_t find (ti_core *self, struct tied_call_id id)
@@ -314,35 +243,4 @@ tied_time_t tied_client_core_deadline (const tied_client_core_t *self)
     if (is_losing (self) || is_sweeping (self) || can_place (self))
         return self->now;
     return ti_max (ti_heap_top_time (&self->heap), self->now);
-}
-
-const struct tied_client_counters *tied_client_core_counters (const tied_client_core_t *self)
-{
-    return &self->counters;
-}
-
-uint32_t tied_client_core_live_calls (const tied_client_core_t *self)
-{
-    return self->live_calls;
-}
-
-uint32_t tied_client_core_copies_in_flight (const tied_client_core_t *self)
-{
-    return self->copies_in_flight;
-}
-
-int tied_client_core_replica (const tied_client_core_t *self,
-                              uint32_t replica,
-                              struct tied_client_replica *out)
-{
-    if (replica >= self->replica_count)
-        return TIED_ERR_INVAL;
-    const struct ti_replica *r = TI_AT_CONST (struct ti_replica, self, self->replicas) + replica;
-    *out = (struct tied_client_replica){.state = r->state,
-                                        .incarnation = r->incarnation,
-                                        .load = r->load,
-                                        .load_at = r->load_at,
-                                        .in_flight = r->in_flight,
-                                        .round_trip_ns = ti_delay_round_trip (&r->delay)};
-    return 0;
 }

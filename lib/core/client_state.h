@@ -172,13 +172,33 @@ static inline bool ti_has_room (const ti_core *self)
     return self->action_count + TI_CALL_ACTIONS_MAX <= TI_ACTIONS_MAX;
 }
 
-/* client_calls.c: what happens to calls. Tokens are of live calls unless said otherwise. */
+/* client_calls.c: a call's planned life. Tokens are of live calls unless said otherwise. */
 void ti_client_submit (ti_core *self, const struct tied_client_submit *submit);
+/* First copies of a call that has none; a replica is usable. */
+void ti_client_start (ti_core *self, uint32_t token);
 void ti_client_cancel (ti_core *self, uint32_t token);
-void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason);
-void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy);
 void ti_client_won (ti_core *self, uint32_t token, const struct tied_client_event *reply);
 void ti_client_timer (ti_core *self, uint32_t token);
+/* The deadline has passed. */
+void ti_client_expire (ti_core *self, uint32_t token);
+/* Until a replica is usable or the deadline passes; no copy is alive. */
+void ti_client_wait (ti_core *self, uint32_t token);
+/* Set the call's one heap entry: the next of its stagger and its deadline. */
+void ti_client_schedule (ti_core *self, uint32_t token);
+struct ti_pick ti_client_picker (ti_core *self);
+bool ti_client_is_deadline_near (const ti_core *self, const struct ti_call *call);
+void ti_client_send_copy (ti_core *self,
+                          uint32_t token,
+                          uint8_t copy,
+                          uint32_t replica,
+                          uint32_t flags,
+                          uint32_t sibling);
+/* The planned copy 1, tied or, if is_alone, as the only one. Returns whether it was sent. */
+bool ti_client_send_sibling (ti_core *self, uint32_t token, bool is_alone);
+
+/* client_again.c: what happens to a call when a copy of it was retired. */
+void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason);
+void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy);
 /* The first doomed copy, and all others of its call. */
 void ti_client_lose_one (ti_core *self);
 /* The call that waits longest goes out; a replica is usable. */

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What happens to a call when one of its copies is refused, lost or could not be sent: race.c
+ * decides, this file finds the replica and sends.
+ */
+#include "core/client_state.h"
+
+static void
+add_instances (ti_core *self, uint32_t token, uint16_t copies, uint64_t *instances, uint32_t *count)
+{
+    for (uint8_t copy = 0; copy < self->stride; copy++)
+        if (copies & TI_RACE_BIT (copy))
+            instances[(*count)++] = ti_copy_at (self, token, copy)->incarnation;
+}
+
+/* Where a further copy goes: not where one could not be sent, rather not where one was refused or
+ * lost. */
+static uint32_t choose_again (ti_core *self, uint32_t token)
+{
+    const struct ti_race *race = &ti_call_at (self, token)->race;
+    struct ti_pick_avoid avoid = {.soft_count = 0, .hard_count = 0};
+    add_instances (self, token, race->refused | race->lost, avoid.soft, &avoid.soft_count);
+    add_instances (self, token, race->unsent, avoid.hard, &avoid.hard_count);
+    const struct ti_pick pick = ti_client_picker (self);
+    return ti_pick_one (&pick, &avoid);
+}
+
+/* A replica that holds another live copy, or was to get copy 1: there the re-issue merges. */
+static uint32_t replica_to_merge (ti_core *self, uint32_t token)
+{
+    const struct ti_call *call = ti_call_at (self, token);
+    const uint16_t unsent = call->race.unsent;
+    for (uint8_t copy = 0; copy < self->stride; copy++) {
+        if (!(call->race.alive & TI_RACE_BIT (copy)))
+            continue;
+        const struct ti_copy *c = ti_copy_at (self, token, copy);
+        bool is_full = false;
+        for (uint8_t other = 0; other < self->stride; other++)
+            is_full = is_full || ((unsent & TI_RACE_BIT (other)) &&
+                                  ti_copy_at (self, token, other)->replica == c->replica);
+        if (!is_full && ti_client_is_usable (self, c->replica) &&
+            c->generation == ti_replica_at (self, c->replica)->generation)
+            return c->replica;
+    }
+    if (call->sibling != TIED_NO_REPLICA && !(call->race.sent & TI_RACE_BIT (1)) &&
+        ti_client_is_usable (self, call->sibling) &&
+        ti_replica_at (self, call->sibling)->incarnation == call->sibling_instance)
+        return call->sibling;
+    return TIED_NO_REPLICA;
+}
+
+static void send_again (ti_core *self, uint32_t token, uint32_t replica, uint32_t flags)
+{
+    struct ti_race *race = &ti_call_at (self, token)->race;
+    if (race->lost)
+        flags |= TIED_REQUEST_REISSUE;
+    ti_client_send_copy (self, token, race->sent == 0 ? 0 : race->next_copy, replica, flags,
+                         TIED_NO_REPLICA);
+    ti_client_schedule (self, token);
+}
+
+static void finish (ti_core *self, uint32_t token)
+{
+    ti_client_complete (self, token, ti_race_outcome (&ti_call_at (self, token)->race), NULL);
+}
+
+/* No place for a further copy now. */
+static void no_place (ti_core *self, uint32_t token, bool may_wait)
+{
+    if (ti_call_at (self, token)->race.alive)
+        ti_client_schedule (self, token);
+    else if (may_wait)
+        ti_client_wait (self, token);
+    else
+        finish (self, token);
+}
+
+static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, uint8_t reason)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    const bool is_further =
+        next == TI_RACE_REROUTE || next == TI_RACE_LAST || next == TI_RACE_REISSUE;
+    if (is_further && ti_client_is_deadline_near (self, call)) {
+        ti_client_count_not_sent (self, TIED_NOT_SENT_DEADLINE_NEAR);
+        no_place (self, token, false);
+        return;
+    }
+    uint32_t replica;
+    switch (next) {
+    case TI_RACE_GO_ON:
+        ti_client_schedule (self, token);
+        return;
+    case TI_RACE_REROUTE:
+        replica = choose_again (self, token);
+        /* A copy alone in the world: the flag lifts the limit that is meant for extra copies. */
+        if (replica != TIED_NO_REPLICA)
+            send_again (self, token, replica, TIED_REQUEST_LAST);
+        else
+            no_place (self, token, reason != TIED_REJECT_DRAINING);
+        return;
+    case TI_RACE_LAST:
+        call->race.had_last = true;
+        replica = choose_again (self, token);
+        if (replica != TIED_NO_REPLICA)
+            send_again (self, token, replica, TIED_REQUEST_LAST);
+        else
+            finish (self, token);
+        return;
+    case TI_RACE_REISSUE:
+        replica = replica_to_merge (self, token);
+        if (replica == TIED_NO_REPLICA)
+            replica = choose_again (self, token);
+        if (replica != TIED_NO_REPLICA)
+            send_again (self, token, replica, 0);
+        else
+            no_place (self, token, true);
+        return;
+    case TI_RACE_END:
+        finish (self, token);
+        return;
+    case TI_RACE_SEND_TIED:
+        break;
+    }
+    TI_UNREACHABLE ();
+}
+
+/* A copy has just been retired: end the call if nothing may be sent for it any more. */
+static bool is_over (ti_core *self, uint32_t token)
+{
+    if (self->is_stopped)
+        ti_client_cancel (self, token);
+    else if (ti_call_at (self, token)->deadline <= self->now)
+        ti_client_expire (self, token);
+    return !ti_call_at (self, token)->is_live;
+}
+
+/* A replica that refuses a re-issue holds no other copy of the call, or it would have merged it. So
+ * the copies that it was sent before are gone without an answer: dropped by a STARTED. */
+static void lose_dropped (ti_core *self, uint32_t token, uint8_t refused)
+{
+    struct ti_race *race = &ti_call_at (self, token)->race;
+    const struct ti_copy *r = ti_copy_at (self, token, refused);
+    for (uint8_t copy = 0; copy < refused; copy++) {
+        const struct ti_copy *c = ti_copy_at (self, token, copy);
+        if (!(race->alive & TI_RACE_BIT (copy)) || c->replica != r->replica ||
+            c->generation != r->generation)
+            continue;
+        ti_client_unlink (self, token, copy);
+        ti_race_lost (race, copy);
+        self->counters.copies_lost++;
+    }
+}
+
+void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    ti_client_unlink (self, token, copy);
+    ti_race_refused (&call->race, copy, reason);
+    self->counters.copies_rejected++;
+    if (copy >= 2)
+        lose_dropped (self, token, copy);
+    const struct ti_copy *c = ti_copy_at (self, token, copy);
+    if (reason == TIED_REJECT_DRAINING)
+        ti_client_draining (self, c->replica);
+    else if (reason == TIED_REJECT_STALE &&
+             ti_replica_at (self, c->replica)->incarnation == c->incarnation)
+        ti_client_stale (self, c->replica);
+    if (is_over (self, token))
+        return;
+    enum ti_race_next next = ti_race_after_refusal (&call->race, reason);
+    if (next == TI_RACE_SEND_TIED && !ti_client_send_sibling (self, token, true))
+        next = ti_race_after_refusal (&call->race, reason);
+    carry_out (self, token, next == TI_RACE_SEND_TIED ? TI_RACE_GO_ON : next, reason);
+}
+
+void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    ti_client_unlink (self, token, copy);
+    ti_race_unsent (&call->race, copy);
+    self->counters.copies_lost++;
+    if (copy == 1)
+        ti_client_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
+    if (is_over (self, token))
+        return;
+    enum ti_race_next next = ti_race_after_unsent (&call->race);
+    if (next == TI_RACE_SEND_TIED && !ti_client_send_sibling (self, token, true))
+        next = ti_race_after_unsent (&call->race);
+    carry_out (self, token, next == TI_RACE_SEND_TIED ? TI_RACE_GO_ON : next, TIED_REJECT_NONE);
+}
+
+void ti_client_lose_one (ti_core *self)
+{
+    const uint32_t token = ti_links_of (self)[ti_doomed_list (self)].next / self->stride;
+    struct ti_call *call = ti_call_at (self, token);
+    for (uint8_t copy = 0; copy < self->stride; copy++) {
+        const struct ti_copy *c = ti_copy_at (self, token, copy);
+        if (!(call->race.alive & TI_RACE_BIT (copy)) ||
+            c->generation == ti_replica_at (self, c->replica)->generation)
+            continue;
+        ti_client_unlink (self, token, copy);
+        ti_race_lost (&call->race, copy);
+        self->counters.copies_lost++;
+    }
+    if (is_over (self, token))
+        return;
+    if (call->race.is_planned && !(call->race.alive & TI_RACE_BIT (0))) {
+        /* The re-issue takes the place of copy 1. */
+        call->race.is_planned = false;
+        ti_client_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
+    }
+    const enum ti_race_next next = ti_race_after_loss (&call->race);
+    if (next == TI_RACE_END && call->race.is_idempotent)
+        ti_client_count_not_sent (self, TIED_NOT_SENT_COPIES_MAX);
+    carry_out (self, token, next, TIED_REJECT_NONE);
+}
+
+void ti_client_place_one (ti_core *self)
+{
+    const uint32_t node = ti_links_of (self)[ti_waiting_list (self)].next;
+    const uint32_t token = node - ti_call_node (self, 0);
+    struct ti_call *call = ti_call_at (self, token);
+    ti_links_remove (ti_links_of (self), node);
+    call->is_waiting = false;
+    if (call->race.sent == 0) {
+        ti_client_start (self, token);
+        return;
+    }
+    if (ti_client_is_deadline_near (self, call)) {
+        ti_client_count_not_sent (self, TIED_NOT_SENT_DEADLINE_NEAR);
+        finish (self, token);
+        return;
+    }
+    /* All that it avoids may have recovered since. */
+    const struct ti_pick pick = ti_client_picker (self);
+    const uint32_t replica = ti_pick_one (&pick, NULL);
+    send_again (self, token, replica, call->race.lost ? 0 : (uint32_t)TIED_REQUEST_LAST);
+}
