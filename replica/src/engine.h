@@ -36,6 +36,9 @@
    client gone are at most TI_GONE_MAX at once, and each can lead to as many sends that fail. */
 #define TI_GONE_MAX       4
 #define TI_FOLLOW_UPS_MAX 2048
+/* After its last answer a replica that stops stays for this time: a client's socket that learns of
+   the closed connection before the application has read the answer throws the answer away. */
+#define TI_GOODBYE TIED_MS (50)
 /* A thread of ours that does not end in this time after destroy is left to itself. */
 #define TI_DESTROY_BOUND TIED_S (2)
 
@@ -121,8 +124,9 @@ struct tied_replica {
     uint32_t arrived_method;                 /* its method's index */
     struct tied_replica_event follow_ups[TI_FOLLOW_UPS_MAX];
     uint32_t follow_ups_count;
-    uint32_t gone_count; /* CLIENT_GONE among them */
-    tied_time_t now;     /* last clock reading, never goes back */
+    uint32_t gone_count;     /* CLIENT_GONE among them */
+    tied_time_t answered_at; /* last answer to a client */
+    tied_time_t now;         /* last clock reading, never goes back */
 
     void *context;
     bool owns_context;
@@ -149,6 +153,7 @@ struct tied_replica {
 
     pthread_t *threads;
     uint32_t threads_count;
+    uint32_t threads_alive; /* of those, such as have not left */
     atomic_uint references; /* the owner and each running thread; the last one frees */
 
     struct tied_replica_stats stats; /* its core and load fields are filled by the query */

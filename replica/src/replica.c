@@ -353,39 +353,54 @@ bool tied_replica_is_drained (tied_replica_t *self)
     return is_drained;
 }
 
+/* Drained, and the last answers have had time to be read. The latter is a courtesy, so it does not
+   outlast the caller's patience. */
+static bool is_ready_to_leave (tied_replica_t *self, tied_time_t until)
+{
+    bool is_ready;
+
+    ti_engine_lock (self);
+    is_ready = tied_replica_core_is_drained (self->core) &&
+               self->now >= ti_min (until, ti_time_add (self->answered_at, TI_GOODBYE));
+    ti_engine_unlock (self);
+    return is_ready;
+}
+
 /* Inline mode has nobody else to do the work that is left. */
-static bool work_off (tied_replica_t *self, tied_time_t until)
+static void work_off (tied_replica_t *self, tied_time_t until)
 {
     tied_time_t now = ti_clock_now ();
 
-    while (!tied_replica_is_drained (self) && now < until) {
-        if (tied_replica_poll (self, ti_min (until - now, TIED_MS (100))) < 0)
-            break;
+    while (!is_ready_to_leave (self, until) && now < until) {
+        if (tied_replica_poll (self, ti_min (until - now, TIED_MS (10))) < 0)
+            return;
         now = ti_clock_now ();
     }
-    return tied_replica_is_drained (self);
 }
 
-static bool await_drained (tied_replica_t *self, tied_time_t until)
+static void await_end (tied_replica_t *self, tied_time_t until)
 {
-    struct timespec limit = {.tv_sec = (time_t)(until / TIED_S (1)),
-                             .tv_nsec = (long)(until % TIED_S (1))};
-    bool is_drained;
-    int rc = 0;
-
     ti_engine_lock (self);
-    while (!(is_drained = tied_replica_core_is_drained (self->core)) && rc == 0)
-        rc = until == TIED_NEVER ? pthread_cond_wait (&self->changed, &self->lock)
-                                 : pthread_cond_timedwait (&self->changed, &self->lock, &limit);
+    while (self->now < until) {
+        bool is_drained = tied_replica_core_is_drained (self->core);
+        tied_time_t leave = ti_time_add (self->answered_at, TI_GOODBYE);
+        tied_time_t wake = ti_min (until, is_drained ? leave : TIED_NEVER);
+        struct timespec limit = {.tv_sec = (time_t)(wake / TIED_S (1)),
+                                 .tv_nsec = (long)(wake % TIED_S (1))};
+
+        if (is_drained && self->now >= leave)
+            break;
+        (void)(wake == TIED_NEVER ? pthread_cond_wait (&self->changed, &self->lock)
+                                  : pthread_cond_timedwait (&self->changed, &self->lock, &limit));
+        self->now = ti_max (self->now, ti_clock_now ());
+    }
     ti_engine_unlock (self);
-    return is_drained;
 }
 
 int tied_replica_stop (tied_replica_t *self, tied_duration_t timeout_ns)
 {
     enum ti_replica_state state;
     tied_time_t until = ti_time_add (ti_clock_now (), timeout_ns);
-    bool is_drained;
 
     if (!self)
         return TIED_ERR_INVAL;
@@ -397,9 +412,11 @@ int tied_replica_stop (tied_replica_t *self, tied_duration_t timeout_ns)
         begin_drain (self);
     ti_engine_unlock (self);
     if (state == TI_REPLICA_RUNNING) {
-        is_drained = self->options.service == TIED_SERVICE_INLINE ? work_off (self, until)
-                                                                  : await_drained (self, until);
-        if (!is_drained)
+        if (self->options.service == TIED_SERVICE_INLINE)
+            work_off (self, until);
+        else
+            await_end (self, until);
+        if (!tied_replica_is_drained (self))
             return TIED_ERR_TIMEOUT;
     }
     if (state != TI_REPLICA_STOPPED)

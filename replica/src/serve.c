@@ -26,6 +26,15 @@ void ti_serve (struct tied_request *request)
     serving = outer;
 }
 
+/* The last thing a thread does with the lock held. */
+static void leave (tied_replica_t *self)
+{
+    self->threads_alive--;
+    (void)pthread_cond_broadcast (&self->changed);
+    ti_engine_unlock (self);
+    ti_replica_unref (self);
+}
+
 static void *worker (void *arg)
 {
     tied_replica_t *self = arg;
@@ -38,8 +47,7 @@ static void *worker (void *arg)
         ti_serve (request);
         ti_engine_lock (self);
     }
-    ti_engine_unlock (self);
-    ti_replica_unref (self);
+    leave (self);
     return NULL;
 }
 
@@ -51,8 +59,7 @@ static void *helper (void *arg)
     (void)prctl (PR_SET_NAME, "tied-replica");
     ti_engine_lock (self);
     (void)ti_engine_next (self, TIED_NEVER, false);
-    ti_engine_unlock (self);
-    ti_replica_unref (self);
+    leave (self);
     return NULL;
 }
 
@@ -78,14 +85,16 @@ int ti_threads_start (tied_replica_t *self)
     /* Signals belong to the host: our threads inherit a mask that blocks all of them. */
     (void)sigfillset (&all);
     (void)pthread_sigmask (SIG_SETMASK, &all, &before);
+    ti_engine_lock (self); /* none gets to work before all are counted */
     while (rc == 0 && self->threads_count < wanted) {
-        atomic_fetch_add (&self->references, 1);
         rc = pthread_create (&self->threads[self->threads_count], NULL, body, self);
-        if (rc == 0)
+        if (rc == 0) {
+            atomic_fetch_add (&self->references, 1);
+            self->threads_alive++;
             self->threads_count++;
-        else
-            atomic_fetch_sub (&self->references, 1);
+        }
     }
+    ti_engine_unlock (self);
     (void)pthread_sigmask (SIG_SETMASK, &before, NULL);
     return rc == 0 ? 0 : TIED_ERR_SYSTEM;
 }
@@ -94,14 +103,16 @@ bool ti_threads_join (tied_replica_t *self, tied_time_t until)
 {
     struct timespec limit = {.tv_sec = (time_t)(until / TIED_S (1)),
                              .tv_nsec = (long)(until % TIED_S (1))};
-    bool all = true;
+    bool all;
 
-    for (uint32_t i = 0; i < self->threads_count; i++) {
-        if (pthread_clockjoin_np (self->threads[i], NULL, CLOCK_MONOTONIC, &limit) != 0) {
-            (void)pthread_detach (self->threads[i]);
-            all = false;
-        }
+    ti_engine_lock (self);
+    while (self->threads_alive > 0 &&
+           pthread_cond_timedwait (&self->changed, &self->lock, &limit) == 0) {
     }
+    all = self->threads_alive == 0;
+    ti_engine_unlock (self);
+    for (uint32_t i = 0; i < self->threads_count; i++)
+        (void)(all ? pthread_join (self->threads[i], NULL) : pthread_detach (self->threads[i]));
     self->threads_count = 0;
     return all;
 }

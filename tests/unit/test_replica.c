@@ -16,10 +16,15 @@ struct gate {
     sem_t entered;
     sem_t leave;
     tied_request_t *held; /* by hold (): answered later */
-    int stop_rc;
+};
+
+struct stopper_arg {
+    tied_replica_t *replica;
+    _Atomic int rc;
 };
 
 struct world {
+    struct stopper_arg stopper;
     tied_replica_t *replica;
     struct wire_client client;
     struct gate gate;
@@ -60,8 +65,8 @@ static void hold (tied_request_t *request, void *arg)
 
 static void stopper (tied_request_t *request, void *arg)
 {
-    struct world *world = arg;
-    world->gate.stop_rc = tied_replica_stop (world->replica, 0);
+    struct stopper_arg *stopper = arg;
+    stopper->rc = tied_replica_stop (stopper->replica, 0);
     (void)!tied_request_fail (request, 5, "no", 2);
 }
 
@@ -81,6 +86,7 @@ static void make (struct world *world, const char *id, uint32_t service, uint32_
     options.core.clients_max = 2;
     world->replica = tied_replica_new (&options);
     CHECK_TRUE (world->replica != NULL);
+    world->stopper.replica = world->replica;
     CHECK_I64 (tied_replica_bind (world->replica, "tcp://127.0.0.1:*"), ==, 0);
     CHECK_I64 (tied_replica_bind_peers (world->replica, "tcp://127.0.0.1:*"), ==, 0);
     if (service == TIED_SERVICE_PULL)
@@ -88,7 +94,7 @@ static void make (struct world *world, const char *id, uint32_t service, uint32_
     CHECK_I64 (tied_replica_handle (world->replica, "echo", echo, NULL), ==, 0);
     CHECK_I64 (tied_replica_handle (world->replica, "block", block, &world->gate), ==, 0);
     CHECK_I64 (tied_replica_handle (world->replica, "hold", hold, &world->gate), ==, 0);
-    CHECK_I64 (tied_replica_handle (world->replica, "stop", stopper, world), ==, 0);
+    CHECK_I64 (tied_replica_handle (world->replica, "stop", stopper, &world->stopper), ==, 0);
 }
 
 static void start (struct world *world)
@@ -270,7 +276,7 @@ static void inline_answer_of_another_time_is_sent_at_once (void **state)
 struct puller {
     tied_replica_t *replica;
     _Atomic uint32_t served;
-    int ended;
+    _Atomic int ended;
 };
 
 static void *pull_thread (void *arg)
@@ -415,10 +421,10 @@ static void drain_refuses_new_copies_and_finishes_old_ones (void **state)
     expect_reject (&world, 3, TIED_REJECT_DRAINING);
     CHECK_I64 (tied_replica_stop (world.replica, MS (1)), ==, TIED_ERR_TIMEOUT);
     sem_post (&world.gate.leave);
-    CHECK_I64 (tied_replica_stop (world.replica, BOUND), ==, 0);
-    CHECK_TRUE (tied_replica_is_drained (world.replica));
     expect_reply (&world, 1, "done");
     expect_reply (&world, 2, "hi");
+    CHECK_I64 (tied_replica_stop (world.replica, BOUND), ==, 0);
+    CHECK_TRUE (tied_replica_is_drained (world.replica));
     CHECK_I64 (tied_replica_stop (world.replica, 0), ==, 0);
     CHECK_I64 (tied_replica_drain (world.replica), ==, TIED_ERR_STATE);
     end (&world);
@@ -432,7 +438,7 @@ static void RQ_24_stop_inside_a_handler_is_an_error_and_not_a_deadlock (void **s
     start (&world);
     request (&world, 1, "stop");
     expect_reply (&world, 1, "no");
-    CHECK_I64 (world.gate.stop_rc, ==, TIED_ERR_STATE);
+    CHECK_I64 (world.stopper.rc, ==, TIED_ERR_STATE);
     end (&world);
 }
 
