@@ -155,67 +155,80 @@ bool ti_clients_settle_waiting (struct ti_clients *self, uint32_t index)
     return true;
 }
 
-static void
-append (struct ti_queue *queue, struct ti_slot_list *list, struct ti_slot *slot, uint32_t index)
+static void append (struct ti_queue *queue, struct ti_slot_list *list, uint32_t slot)
 {
-    slot->client_prev = list->tail;
-    slot->client_next = TI_SLOT_NONE;
+    struct ti_links *links = ti_queue_links (queue, slot);
+
+    links->client_prev = list->tail;
+    links->client_next = TI_SLOT_NONE;
     if (list->tail == TI_SLOT_NONE)
-        list->head = index;
+        list->head = slot;
     else
-        ti_queue_slot (queue, list->tail)->client_next = index;
-    list->tail = index;
+        ti_queue_links (queue, list->tail)->client_next = slot;
+    list->tail = slot;
 }
 
-static void detach (struct ti_queue *queue, struct ti_slot_list *list, const struct ti_slot *slot)
+static void prepend (struct ti_queue *queue, struct ti_slot_list *list, uint32_t slot)
 {
-    if (slot->client_prev == TI_SLOT_NONE)
-        list->head = slot->client_next;
+    struct ti_links *links = ti_queue_links (queue, slot);
+
+    links->client_prev = TI_SLOT_NONE;
+    links->client_next = list->head;
+    if (list->head == TI_SLOT_NONE)
+        list->tail = slot;
     else
-        ti_queue_slot (queue, slot->client_prev)->client_next = slot->client_next;
-    if (slot->client_next == TI_SLOT_NONE)
-        list->tail = slot->client_prev;
+        ti_queue_links (queue, list->head)->client_prev = slot;
+    list->head = slot;
+}
+
+static void detach (struct ti_queue *queue, struct ti_slot_list *list, uint32_t slot)
+{
+    const struct ti_links *links = ti_queue_links (queue, slot);
+
+    if (links->client_prev == TI_SLOT_NONE)
+        list->head = links->client_next;
     else
-        ti_queue_slot (queue, slot->client_next)->client_prev = slot->client_prev;
+        ti_queue_links (queue, links->client_prev)->client_next = links->client_next;
+    if (links->client_next == TI_SLOT_NONE)
+        list->tail = links->client_prev;
+    else
+        ti_queue_links (queue, links->client_next)->client_prev = links->client_prev;
+}
+
+/* The client whose copy is in the slot. */
+static struct ti_client *
+client_of (struct ti_clients *self, const struct ti_queue *queue, uint32_t slot)
+{
+    return ti_clients_get (self, ti_queue_slot_const (queue, slot)->client);
 }
 
 void ti_clients_queued (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
 {
-    struct ti_slot *copy = ti_queue_slot (queue, slot);
-
-    append (queue, &ti_clients_get (self, copy->client)->queued, copy, slot);
+    append (queue, &client_of (self, queue, slot)->queued, slot);
 }
 
 void ti_clients_started (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
 {
-    struct ti_slot *copy = ti_queue_slot (queue, slot);
-    struct ti_client *client = ti_clients_get (self, copy->client);
+    struct ti_client *client = client_of (self, queue, slot);
 
-    detach (queue, &client->queued, copy);
-    copy->client_prev = TI_SLOT_NONE;
-    copy->client_next = client->running.head;
-    if (client->running.head == TI_SLOT_NONE)
-        client->running.tail = slot;
-    else
-        ti_queue_slot (queue, client->running.head)->client_prev = slot;
-    client->running.head = slot;
+    detach (queue, &client->queued, slot);
+    prepend (queue, &client->running, slot);
 }
 
 void ti_clients_release (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
 {
-    struct ti_slot *copy = ti_queue_slot (queue, slot);
-    struct ti_client *client = ti_clients_get (self, copy->client);
+    struct ti_client *client = client_of (self, queue, slot);
+    bool is_queued = ti_queue_slot_const (queue, slot)->state == TI_SLOT_QUEUED;
 
-    detach (queue, copy->state == TI_SLOT_QUEUED ? &client->queued : &client->running, copy);
+    detach (queue, is_queued ? &client->queued : &client->running, slot);
 }
 
 void ti_clients_flagged (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
 {
-    struct ti_slot *copy = ti_queue_slot (queue, slot);
-    struct ti_client *client = ti_clients_get (self, copy->client);
+    struct ti_client *client = client_of (self, queue, slot);
 
-    detach (queue, &client->running, copy);
-    append (queue, &client->running, copy, slot);
+    detach (queue, &client->running, slot);
+    append (queue, &client->running, slot);
 }
 
 static uint32_t check_slots (const struct ti_queue *queue,
@@ -234,12 +247,12 @@ static uint32_t check_slots (const struct ti_queue *queue,
 
         TI_ASSERT (slot->state == state);
         TI_ASSERT (slot->client == client);
-        TI_ASSERT (slot->client_prev == before);
+        TI_ASSERT (ti_queue_links_const (queue, at)->client_prev == before);
         TI_ASSERT (is_flagged || !was_flagged);
         TI_ASSERT (++length <= queue->max);
         was_flagged = is_flagged;
         before = at;
-        at = slot->client_next;
+        at = ti_queue_links_const (queue, at)->client_next;
     }
     TI_ASSERT (list->tail == before);
     return length;

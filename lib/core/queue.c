@@ -3,61 +3,71 @@
 
 #include "base/assert.h"
 
-TI_STATIC_ASSERT (sizeof (struct ti_slot) == 64, "a slot is one cache line");
-
 static struct ti_lane *lane_of (struct ti_queue *self, const struct ti_slot *slot)
 {
     return &self->lanes[(slot->flags & TI_SLOT_BEHIND) != 0];
 }
 
-static void unlink_from_lane (struct ti_queue *self, struct ti_slot *slot)
+static void unlink_from_lane (struct ti_queue *self, uint32_t index)
 {
+    const struct ti_slot *slot = ti_queue_slot (self, index);
+    const struct ti_links *links = ti_queue_links (self, index);
     struct ti_lane *lane = lane_of (self, slot);
 
     TI_ASSERT (slot->state == TI_SLOT_QUEUED);
-    if (slot->prev == TI_SLOT_NONE)
-        lane->head = slot->next;
+    if (links->prev == TI_SLOT_NONE)
+        lane->head = links->next;
     else
-        ti_queue_slot (self, slot->prev)->next = slot->next;
-    if (slot->next == TI_SLOT_NONE)
-        lane->tail = slot->prev;
+        ti_queue_links (self, links->prev)->next = links->next;
+    if (links->next == TI_SLOT_NONE)
+        lane->tail = links->prev;
     else
-        ti_queue_slot (self, slot->next)->prev = slot->prev;
+        ti_queue_links (self, links->next)->prev = links->prev;
     self->depth--;
 }
 
 static void release (struct ti_queue *self, uint32_t index)
 {
-    struct ti_slot *slot = ti_queue_slot (self, index);
-
     ti_idmap_remove (&self->index, index);
-    slot->state = TI_SLOT_FREE;
-    slot->next = self->free;
+    ti_queue_slot (self, index)->state = TI_SLOT_FREE;
+    ti_queue_links (self, index)->next = self->free;
     self->free = index;
 }
 
-/* The slots come first, so that they start on a cache line if the array does. */
+static size_t slots_size (uint32_t max)
+{
+    return ti_align ((size_t)max * sizeof (struct ti_slot));
+}
+
+static size_t links_size (uint32_t max)
+{
+    return ti_align ((size_t)max * sizeof (struct ti_links));
+}
+
+/* Slots, links, index. */
 size_t ti_queue_size (uint32_t max)
 {
-    return ti_align (ti_idmap_size (max)) + ti_align ((size_t)max * sizeof (struct ti_slot));
+    return slots_size (max) + links_size (max) + ti_align (ti_idmap_size (max));
 }
 
 void ti_queue_init (struct ti_queue *self, void *array, uint32_t max, uint64_t seed)
 {
-    unsigned char *slots_end = (unsigned char *)array + (size_t)max * sizeof (struct ti_slot);
+    unsigned char *base = array;
     struct ti_slot *slots = array;
     uint32_t i;
 
-    TI_ASSERT ((unsigned char *)array > (unsigned char *)self);
-    self->slots = (size_t)((unsigned char *)array - (unsigned char *)self);
-    ti_idmap_init (&self->index, slots_end, max, &slots[0].call, sizeof (struct ti_slot), seed);
+    TI_ASSERT (base > (unsigned char *)self);
+    memset (array, 0, slots_size (max) + links_size (max));
+    self->slots = (size_t)(base - (unsigned char *)self);
+    self->links = self->slots + slots_size (max);
+    base += slots_size (max) + links_size (max);
+    ti_idmap_init (&self->index, base, max, &slots[0].call, sizeof (struct ti_slot), seed);
     for (i = 0; i < TI_QUEUE_LANES; i++) {
         self->lanes[i].head = TI_SLOT_NONE;
         self->lanes[i].tail = TI_SLOT_NONE;
     }
-    memset (slots, 0, (size_t)max * sizeof (struct ti_slot));
     for (i = 0; i < max; i++)
-        slots[i].next = i + 1 < max ? i + 1 : TI_SLOT_NONE;
+        ti_queue_links (self, i)->next = i + 1 < max ? i + 1 : TI_SLOT_NONE;
     self->free = 0;
     self->max = max;
     self->depth = 0;
@@ -67,21 +77,23 @@ void ti_queue_init (struct ti_queue *self, void *array, uint32_t max, uint64_t s
 uint32_t ti_queue_push (struct ti_queue *self, const struct ti_slot *copy)
 {
     uint32_t index = self->free;
+    struct ti_links *links;
     struct ti_slot *slot;
     struct ti_lane *lane;
 
     TI_ASSERT (index != TI_SLOT_NONE);
     slot = ti_queue_slot (self, index);
+    links = ti_queue_links (self, index);
     lane = lane_of (self, copy);
-    self->free = slot->next;
+    self->free = links->next;
     *slot = *copy;
     slot->state = TI_SLOT_QUEUED;
-    slot->prev = lane->tail;
-    slot->next = TI_SLOT_NONE;
+    links->prev = lane->tail;
+    links->next = TI_SLOT_NONE;
     if (lane->tail == TI_SLOT_NONE)
         lane->head = index;
     else
-        ti_queue_slot (self, lane->tail)->next = index;
+        ti_queue_links (self, lane->tail)->next = index;
     lane->tail = index;
     self->depth++;
     ti_idmap_insert (&self->index, index);
@@ -95,16 +107,16 @@ uint32_t ti_queue_first (const struct ti_queue *self)
 
 uint32_t ti_queue_after (const struct ti_queue *self, uint32_t index)
 {
-    const struct ti_slot *slot = ti_queue_slot_const (self, index);
+    uint32_t next = ti_queue_links_const (self, index)->next;
 
-    if (slot->next == TI_SLOT_NONE && !(slot->flags & TI_SLOT_BEHIND))
+    if (next == TI_SLOT_NONE && !(ti_queue_slot_const (self, index)->flags & TI_SLOT_BEHIND))
         return self->lanes[1].head;
-    return slot->next;
+    return next;
 }
 
 void ti_queue_remove (struct ti_queue *self, uint32_t index)
 {
-    unlink_from_lane (self, ti_queue_slot (self, index));
+    unlink_from_lane (self, index);
     release (self, index);
 }
 
@@ -112,7 +124,7 @@ void ti_queue_start (struct ti_queue *self, uint32_t index, tied_time_t now)
 {
     struct ti_slot *slot = ti_queue_slot (self, index);
 
-    unlink_from_lane (self, slot);
+    unlink_from_lane (self, index);
     slot->state = TI_SLOT_RUNNING;
     slot->u.waited = ti_time_sub (now, slot->since);
     slot->since = now;
@@ -160,15 +172,15 @@ void ti_queue_check (const struct ti_queue *self)
             const struct ti_slot *slot = ti_queue_slot_const (self, at);
 
             TI_ASSERT (slot->state == TI_SLOT_QUEUED);
-            TI_ASSERT (slot->prev == before);
+            TI_ASSERT (ti_queue_links_const (self, at)->prev == before);
             TI_ASSERT (((slot->flags & TI_SLOT_BEHIND) != 0) == (i == 1));
             TI_ASSERT (++lane_length <= self->max);
             before = at;
-            at = slot->next;
+            at = ti_queue_links_const (self, at)->next;
         }
         TI_ASSERT (self->lanes[i].tail == before);
     }
-    for (i = self->free; i != TI_SLOT_NONE; i = ti_queue_slot_const (self, i)->next) {
+    for (i = self->free; i != TI_SLOT_NONE; i = ti_queue_links_const (self, i)->next) {
         TI_ASSERT (ti_queue_slot_const (self, i)->state == TI_SLOT_FREE);
         TI_ASSERT (++free_length <= self->max);
     }

@@ -30,28 +30,34 @@ enum ti_slot_flag {
 };
 
 /*
- * One cache line. Legal states:
- * 1. free: only `next` counts (free list).
- * 2. queued: since = arrival, u.deadline; prev and next link its lane; in the index.
- * 3. running: since = start, u.waited; prev and next unused; in the index.
- * In 2 and 3 client_prev and client_next link the list of that state of its client.
+ * What a removal by call id needs comes first, so that it lies in one cache line three times of
+ * four. Legal states:
+ * 1. free: only links.next counts (free list).
+ * 2. queued: since = arrival, u.deadline; links.prev and .next join its lane; in the index.
+ * 3. running: since = start, u.waited; links.prev and .next unused; in the index.
+ * In 2 and 3 links.client_prev and .client_next join the list of that state of its client.
  */
 struct ti_slot {
     struct tied_call_id call;
+    uint32_t client;
+    uint32_t sibling; /* peer index; TIED_NO_PEER if not TIED */
+    uint8_t copy;
+    uint8_t state;
+    uint8_t flags;
     tied_time_t since;
     union {
         tied_time_t deadline;
         tied_duration_t waited;
     } u;
+};
+
+/* Slot n's place in its lists, in an array of its own: to unlink one of very many copies touches
+ * four neighbours, and so dense an array stays in the cache where the slots do not. */
+struct ti_links {
     uint32_t prev;
     uint32_t next;
-    uint32_t client;
     uint32_t client_prev;
     uint32_t client_next;
-    uint32_t sibling; /* peer index; TIED_NO_PEER if not TIED */
-    uint8_t copy;
-    uint8_t state;
-    uint8_t flags;
 };
 
 struct ti_lane {
@@ -61,6 +67,7 @@ struct ti_lane {
 
 struct ti_queue {
     size_t slots; /* offset of struct ti_slot[max] */
+    size_t links; /* offset of struct ti_links[max] */
     struct ti_idmap index;
     struct ti_lane lanes[TI_QUEUE_LANES];
     uint32_t free;
@@ -102,6 +109,17 @@ static inline const struct ti_slot *ti_queue_slot_const (const struct ti_queue *
                                                          uint32_t index)
 {
     return TI_AT_CONST (struct ti_slot, self, self->slots) + index;
+}
+
+static inline struct ti_links *ti_queue_links (struct ti_queue *self, uint32_t index)
+{
+    return TI_AT (struct ti_links, self, self->links) + index;
+}
+
+static inline const struct ti_links *ti_queue_links_const (const struct ti_queue *self,
+                                                           uint32_t index)
+{
+    return TI_AT_CONST (struct ti_links, self, self->links) + index;
 }
 
 /* Ties that a STARTED may still drop. */

@@ -109,7 +109,7 @@ static uint64_t hash_client (const tied_replica_core_t *self, uint64_t hash, uin
     }
     for (i = client->running.head; i != TI_SLOT_NONE;) {
         hash = fold (hash, i);
-        i = ti_queue_slot_const (&self->queue, i)->client_next;
+        i = ti_queue_links_const (&self->queue, i)->client_next;
     }
     return hash;
 }
