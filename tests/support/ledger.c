@@ -94,7 +94,8 @@ static void
 on_run (struct ledger *self, struct ledger_call *c, const struct node_note *note, tied_time_t now)
 {
     const uint32_t bit = BIT (note->actor);
-    const bool remembers = (self->forgetful & bit) == 0 && now - c->told_at < self->memory;
+    const bool remembers =
+        !self->is_stranger_about && (self->forgetful & bit) == 0 && now - c->told_at < self->memory;
 
     if (note->cause != TIED_REPLICA_EV_TAKE)
         ledger_violate (self, "a copy started without a worker", note->call);

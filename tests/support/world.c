@@ -310,7 +310,8 @@ static bool on_send (void *context,
     struct direction *direction = &self->directions[from][to];
     const struct connection *connection = connection_of (self, from, to);
 
-    if (self->options.pipe_max > 0 && direction->under_way >= self->options.pipe_max)
+    if (self->options.pipe_max > 0 && !NODE_IS_CLIENT (to) &&
+        direction->under_way >= self->options.pipe_max)
         return false;
     if (!connection->is_up || connection->generation != generation)
         return true; /* into a connection that has broken, which this end does not know yet */
@@ -491,6 +492,30 @@ void world_restart (struct world *self, int replica)
     start_replica (self, replica);
     note_event (self, NODE_NOTE_RESTART, NODE_REPLICA (replica), NODE_NOBODY);
     connect_all (self, replica);
+}
+
+void world_restart_hidden (struct world *self, int replica)
+{
+    struct host *host = &self->hosts[replica];
+    const int self_actor = NODE_REPLICA (replica);
+
+    if (!host->is_alive)
+        return;
+    add_counters (&host->earlier, tied_replica_core_counters (host->node.core));
+    note_event (self, NODE_NOTE_CRASH, self_actor, NODE_NOBODY);
+    start_replica (self, replica);
+    note_event (self, NODE_NOTE_RESTART, self_actor, NODE_NOBODY);
+    for (int actor = 0; actor < NODE_ACTORS; actor++) {
+        const struct connection *connection = connection_of (self, actor, self_actor);
+        if (!connection->is_up)
+            continue;
+        if (NODE_IS_CLIENT (actor)) {
+            schedule_link (self, actor, self_actor, false, connection->generation);
+            schedule_link (self, actor, self_actor, true, connection->generation);
+        } else {
+            schedule_link (self, self_actor, actor, true, connection->generation);
+        }
+    }
 }
 
 /* Free workers take copies once all messages of this instant are in. */

@@ -35,7 +35,7 @@ struct world_options {
     /* Faults, in parts per million of the messages; settle () ends them. */
     uint32_t loss_ppm[WORLD_TYPES]; /* by enum tied_wire_type */
     uint32_t repeat_ppm, reorder_ppm;
-    uint32_t pipe_max;  /* messages that one direction of a link takes; 0: any number */
+    uint32_t pipe_max;  /* messages that one direction towards a replica takes; 0: any number */
     uint32_t mutations; /* enum node_mutation */
     FILE *transcript;   /* NULL: none */
     bool hides_probes;  /* no HELLO, WELCOME, PING, PONG in the transcript */
@@ -79,6 +79,9 @@ void world_give_up (struct world *self, int client, uint64_t sequence);
  * it restarts. */
 void world_crash (struct world *self, int replica, bool is_silent);
 void world_restart (struct world *self, int replica);
+/* As behind a proxy: clients are told that the link broke, but what is under way to the replica
+ * reaches the new incarnation. */
+void world_restart_hidden (struct world *self, int replica);
 /* Nothing happens in this replica until then: messages wait, workers stand still. */
 void world_pause (struct world *self, int replica, tied_time_t until);
 void world_drain (struct world *self, int replica);
