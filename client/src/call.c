@@ -266,6 +266,11 @@ int tied_client_poll (tied_client_t *self, tied_duration_t timeout_ns)
         rc = TIED_ERR_STATE;
     } else {
         tied_time_t now = ti_clock_now ();
+
+        /* What waits in the queue ends the wait, but not the work: a host that only polls for a
+           while must not starve its other calls. */
+        if (self->calls.queue_count > 0)
+            timeout_ns = 0;
         waiter.ended = self->calls_ended;
         (void)!ti_seat_wait (self, &waiter, ti_time_add (now, timeout_ns), now);
         rc = (int)self->calls.queue_count;

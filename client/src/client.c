@@ -10,6 +10,7 @@
 #include "base/util.h"
 #include "client_internal.h"
 #include "zmq/clock.h"
+#include "zmq/panic.h"
 
 /* Frames up to here are read, so that a body over body_max is one dropped message and not a dropped
    connection; what is larger than any valid message is libzmq's to refuse. */
@@ -80,6 +81,7 @@ tied_client_t *tied_client_new (const struct tied_client_options *options)
 
     if (!self)
         return NULL;
+    ti_panic_install ();
     if (ti_client_options_import (options, &self->options) != 0) {
         free (self);
         return NULL;

@@ -23,7 +23,7 @@ static bool is_satisfied (const tied_client_t *self, const struct ti_waiter *wai
     case TI_WAIT_QUEUE:
         return self->calls.queue_count > 0;
     case TI_WAIT_ANY:
-        return self->calls.queue_count > 0 || self->calls_ended != waiter->ended;
+        return self->calls_ended != waiter->ended;
     case TI_WAIT_READY:
         return ti_engine_usable_replicas (self) >= waiter->replicas;
     }

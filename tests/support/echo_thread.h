@@ -5,6 +5,7 @@
 #define TIED_TEST_ECHO_THREAD_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "fake_replica.h"
@@ -13,7 +14,8 @@ struct echo_thread {
     struct fake_replica *replica;
     pthread_t thread;
     atomic_bool is_ending;
-    atomic_bool is_silent; /* hear everything, answer no request */
+    atomic_bool is_silent; /* asked to hear everything and answer no request */
+    atomic_bool is_quiet;  /* does so */
 };
 
 static inline void *echo_thread_run (void *arg)
@@ -21,7 +23,10 @@ static inline void *echo_thread_run (void *arg)
     struct echo_thread *self = arg;
 
     while (!atomic_load (&self->is_ending)) {
-        self->replica->does_echo = !atomic_load (&self->is_silent);
+        bool is_silent = atomic_load (&self->is_silent);
+
+        self->replica->does_echo = !is_silent;
+        atomic_store (&self->is_quiet, is_silent);
         fake_replica_wait (self->replica, 5);
     }
     return NULL;
@@ -32,8 +37,17 @@ static inline void echo_thread_start (struct echo_thread *self, const char *id)
     self->replica = fake_replica_new (id, NULL, NULL);
     atomic_init (&self->is_ending, false);
     atomic_init (&self->is_silent, false);
+    atomic_init (&self->is_quiet, false);
     if (pthread_create (&self->thread, NULL, echo_thread_run, self) != 0)
         abort ();
+}
+
+/* No request is answered after this returns. */
+static inline void echo_thread_silence (struct echo_thread *self)
+{
+    atomic_store (&self->is_silent, true);
+    while (!atomic_load (&self->is_quiet))
+        sched_yield ();
 }
 
 /* The replica stays for the test to look at. */

@@ -234,13 +234,7 @@ static void a_second_thread_cannot_wait_for_the_same_call (void **state)
     int rc;
 
     (void)state;
-    atomic_store (&echoes[0].is_silent, true);
-    /* Until the replica has turned silent. */
-    do {
-        call.timeout_ns = MS (30);
-        CHECK_I64 (tied_client_call (client, &call, &reply), ==, 0);
-        tied_reply_release (&reply);
-    } while (reply.details.outcome == TIED_OUTCOME_OK);
+    echo_thread_silence (&echoes[0]);
     call.timeout_ns = S (20);
     CHECK_I64 (tied_client_submit (client, &call, &waiter.id), ==, 0);
     CHECK_I64 (pthread_create (&thread, NULL, wait_for_id, &waiter), ==, 0);
