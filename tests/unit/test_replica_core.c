@@ -168,6 +168,34 @@ static void an_expired_copy_is_answered_and_the_next_one_runs (void **state)
     fixture_close (&f);
 }
 
+static void a_take_answers_a_bounded_number_of_expired_copies (void **state)
+{
+    struct tied_replica_event event;
+    struct fixture f;
+    uint64_t i;
+
+    (void)state;
+    fixture_options (&f);
+    f.options.queue_depth = 101;
+    f.options.hedge_depth = 101;
+    fixture_open (&f);
+    for (i = 0; i < 100; i++) {
+        event = fixture_request (i, 0);
+        event.u.request.remaining_ns = MS (1);
+        fixture_feed (&f, &event);
+    }
+    fixture_send (&f, 100, 0);
+    f.now += MS (1);
+    for (i = 0; i < 3; i++) {
+        CHECK_U64 (fixture_take (&f), ==, UINT32_MAX);
+        CHECK_U64 (f.count, ==, 64);
+        CHECK_TRUE (tied_replica_core_can_run (f.core));
+    }
+    CHECK_U64 (fixture_take (&f), !=, UINT32_MAX);
+    CHECK_U64 (f.count, ==, 9);
+    fixture_close (&f);
+}
+
 /* RQ-18: the time that a handler takes is not the queue's business. */
 static void RQ_18_a_deadline_does_not_end_a_running_copy (void **state)
 {
@@ -446,6 +474,7 @@ int main (void)
         cmocka_unit_test (our_incarnation_and_none_are_welcome),
         cmocka_unit_test (a_copy_that_cannot_start_in_time_is_refused),
         cmocka_unit_test (an_expired_copy_is_answered_and_the_next_one_runs),
+        cmocka_unit_test (a_take_answers_a_bounded_number_of_expired_copies),
         cmocka_unit_test (RQ_18_a_deadline_does_not_end_a_running_copy),
         cmocka_unit_test (a_stuck_replica_sheds_expired_work_by_the_timer),
         cmocka_unit_test (only_its_own_client_cancels_a_call),
