@@ -208,6 +208,7 @@ struct late_waiter {
     struct tied_call_id id;
     int rc;
     uint32_t outcome;
+    atomic_uint *returned;
 };
 
 static void *wait_for_id (void *arg)
@@ -220,33 +221,39 @@ static void *wait_for_id (void *arg)
         waiter->outcome = reply.details.outcome;
         tied_reply_release (&reply);
     }
+    atomic_fetch_add (waiter->returned, 1);
     return NULL;
 }
 
+/* Two threads wait for one call: whichever comes second is refused, the first gets the end. */
 static void a_second_thread_cannot_wait_for_the_same_call (void **state)
 {
     struct echo_thread echoes[1];
     tied_client_t *client = make_client (TIED_DRIVE_THREADED, echoes, 1);
     struct tied_call call = world_call (TIED_MODE_SINGLE, true);
-    struct late_waiter waiter = {.client = client};
-    struct tied_reply reply;
-    pthread_t thread;
-    int rc;
+    atomic_uint returned;
+    struct late_waiter waiters[2];
+    pthread_t threads[2];
+    int refused;
 
     (void)state;
+    atomic_init (&returned, 0);
     echo_thread_silence (&echoes[0]);
     call.timeout_ns = S (20);
-    CHECK_I64 (tied_client_submit (client, &call, &waiter.id), ==, 0);
-    CHECK_I64 (pthread_create (&thread, NULL, wait_for_id, &waiter), ==, 0);
-    /* Either this thread looked first, and then the call is simply not over; or it is second. */
-    do
-        rc = tied_client_wait (client, waiter.id, 0, &reply);
-    while (rc == TIED_ERR_TIMEOUT);
-    CHECK_I64 (rc, ==, TIED_ERR_STATE);
-    CHECK_I64 (tied_client_cancel (client, waiter.id), ==, 0);
-    pthread_join (thread, NULL);
-    CHECK_I64 (waiter.rc, ==, 0);
-    CHECK_U64 (waiter.outcome, ==, TIED_OUTCOME_CANCELLED);
+    waiters[0] = (struct late_waiter){.client = client, .returned = &returned};
+    CHECK_I64 (tied_client_submit (client, &call, &waiters[0].id), ==, 0);
+    waiters[1] = waiters[0];
+    for (int i = 0; i < 2; i++)
+        CHECK_I64 (pthread_create (&threads[i], NULL, wait_for_id, &waiters[i]), ==, 0);
+    while (atomic_load (&returned) == 0)
+        sched_yield ();
+    CHECK_I64 (tied_client_cancel (client, waiters[0].id), ==, 0);
+    for (int i = 0; i < 2; i++)
+        pthread_join (threads[i], NULL);
+    refused = waiters[0].rc == 0 ? 1 : 0;
+    CHECK_I64 (waiters[refused].rc, ==, TIED_ERR_STATE);
+    CHECK_I64 (waiters[1 - refused].rc, ==, 0);
+    CHECK_U64 (waiters[1 - refused].outcome, ==, TIED_OUTCOME_CANCELLED);
     tied_client_destroy (&client);
     echo_thread_stop (&echoes[0]);
 }
