@@ -5,31 +5,12 @@
 #include "base/assert.h"
 #include "base/util.h"
 
-static uint64_t rotate_left (uint64_t x, unsigned by)
-{
-    return (x << by) | (x >> (64 - by));
-}
-
 void ti_prng_seed (struct ti_prng *self, uint64_t seed)
 {
     for (int i = 0; i < 4; i++) {
         seed += UINT64_C (0x9e3779b97f4a7c15);
         self->state[i] = ti_mix (seed);
     }
-}
-
-uint64_t ti_prng_next (struct ti_prng *self)
-{
-    uint64_t *s = self->state;
-    const uint64_t result = rotate_left (s[1] * 5, 7) * 9;
-    const uint64_t t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotate_left (s[3], 45);
-    return result;
 }
 
 /* Multiply and shift (Lemire 2019): the division is only needed in the rare rejected zone. */

@@ -15,8 +15,21 @@ struct ti_prng {
 /* Any seed will do, 0 too. */
 void ti_prng_seed (struct ti_prng *self, uint64_t seed);
 
-/* Next 64 random bits. */
-uint64_t ti_prng_next (struct ti_prng *self);
+/* Next 64 random bits. Inline: a choice of replicas draws several times per call. */
+static inline uint64_t ti_prng_next (struct ti_prng *self)
+{
+    uint64_t *s = self->state;
+    const uint64_t product = s[1] * 5;
+    const uint64_t result = (product << 7 | product >> 57) * 9;
+    const uint64_t t = s[1] << 17;
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = s[3] << 45 | s[3] >> 19;
+    return result;
+}
 
 /* Uniform in [0, bound), bound >= 1; every value exactly equally likely. A bound of 1 draws
  * nothing. */

@@ -112,8 +112,9 @@ send_cancels (ti_core *self, uint32_t token, uint8_t reason, uint32_t winner, ui
     const struct ti_race *race = &ti_call_at (self, token)->race;
     uint32_t told[TIED_COPIES_MAX + 1];
     uint32_t told_count = 0;
-    for (uint8_t copy = 0; copy < self->stride; copy++) {
-        if (!(race->sent & ~dropped & TI_RACE_BIT (copy)) || !may_hold (self, race, token, copy))
+    const unsigned candidates = (unsigned)(race->alive | race->lost) & ~(unsigned)dropped;
+    for (uint8_t copy = 0; candidates >> copy; copy++) {
+        if (!(candidates & TI_RACE_BIT (copy)) || !may_hold (self, race, token, copy))
             continue;
         const uint32_t replica = ti_copy_at (self, token, copy)->replica;
         bool is_told = replica == winner;
