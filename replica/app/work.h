@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What tied-replica does for a living: a service time per request, drawn from a distribution, and
+ * pauses that stall all workers at once as a garbage collector would. Seeded.
+ */
+#ifndef APP_WORK_H
+#define APP_WORK_H
+
+#include <pthread.h>
+
+#include <tied/replica.h>
+
+#include "base/prng.h"
+#include "tools/dist.h"
+
+struct work {
+    pthread_mutex_t lock; /* guards the generators and the pause */
+    struct ti_service service;
+    struct ti_prng times;
+    struct ti_pause pause; /* length 0: none */
+    struct ti_prng gaps;   /* a stream of its own: pauses do not depend on the traffic */
+    tied_time_t pause_begin;
+    tied_time_t pause_end;
+};
+
+void work_init (struct work *self,
+                const struct ti_service *service,
+                const struct ti_pause *pause,
+                uint64_t seed);
+
+/* Handlers; arg is the struct work. `work` serves as the specification says and answers with the
+   request's body; a cancel cuts it short. `echo` answers at once. */
+void work_handle (tied_request_t *request, void *arg);
+void work_echo (tied_request_t *request, void *arg);
+
+#endif

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * tied-replica: a ready replica to try and to measure with. It serves `work`, which takes as long
+ * as --service says, and `echo`; SIGTERM or SIGINT drains it. What the work is lies in app/work.c.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <tied/replica.h>
+
+#include "app/work.h"
+#include "tools/cli.h"
+#include "tools/json.h"
+#include "zmq/clock.h"
+
+#define PEERS_MAX 64
+
+enum mode {
+    MODE_POOL = 0,
+    MODE_INLINE = 1
+};
+static const char *const modes[] = {"pool", "inline", NULL};
+static const char *const lanes[] = {"fifo", "behind", NULL};
+
+struct app {
+    struct tied_replica_options options;
+    const char *bind;
+    const char *peer_bind;
+    const char *stats_path;
+    struct ti_pair pairs[PEERS_MAX];
+    struct ti_pairs peers;
+    struct ti_service service;
+    struct ti_pause pause;
+    struct work work;
+    uint64_t seed;
+    uint64_t body_max;
+    uint64_t drain_ns;
+    uint32_t mode;
+    tied_replica_t *replica;
+    FILE *stats;
+    int signals; /* signalfd of SIGTERM and SIGINT */
+};
+
+static int parse_service (void *value, const char *text, char *why)
+{
+    return ti_service_parse (text, value, why);
+}
+
+static int parse_pause (void *value, const char *text, char *why)
+{
+    return ti_pause_parse (text, value, why);
+}
+
+static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
+{
+    struct tied_replica_core_options *core = &app->options.core;
+    const struct ti_cli_option options[] = {
+        {.name = "id",
+         .kind = TI_CLI_NAME,
+         .value = &app->options.id,
+         .argument = "ID",
+         .help = "Name of this replica, as its peers and clients know it.",
+         .is_required = true},
+        {.name = "bind",
+         .kind = TI_CLI_ENDPOINT,
+         .value = &app->bind,
+         .argument = "ENDPOINT",
+         .help = "Where clients connect; tcp://127.0.0.1:* picks a port.",
+         .is_required = true},
+        {.name = "peer-bind",
+         .kind = TI_CLI_ENDPOINT,
+         .value = &app->peer_bind,
+         .argument = "ENDPOINT",
+         .help = "Where the other replicas connect; without it nobody can tell this one anything."},
+        {.name = "peer",
+         .kind = TI_CLI_PAIRS,
+         .value = &app->peers,
+         .argument = "ID=ENDPOINT",
+         .help = "Another replica and its peer endpoint; once for each."},
+        {.name = "workers",
+         .kind = TI_CLI_U32,
+         .value = &core->workers,
+         .argument = "N",
+         .help = "Requests served at once (default 4).",
+         .min = 1,
+         .max = 4096},
+        {.name = "queue-depth",
+         .kind = TI_CLI_U32,
+         .value = &core->queue_depth,
+         .argument = "N",
+         .help = "Requests that may wait; more are refused (default 1024).",
+         .min = 1,
+         .max = 1 << 20},
+        {.name = "hedge-depth",
+         .kind = TI_CLI_U32,
+         .value = &core->hedge_depth,
+         .argument = "N",
+         .help = "Extra copies are refused from this queue length on (default 0: 4 for each "
+                 "worker).",
+         .min = 0,
+         .max = 1 << 20},
+        {.name = "hedge-lane",
+         .kind = TI_CLI_CHOICE,
+         .value = &core->hedge_lane,
+         .argument = "LANE",
+         .help = "Place of later copies: fifo or behind all others (default fifo).",
+         .choices = lanes},
+        {.name = "mode",
+         .kind = TI_CLI_CHOICE,
+         .value = &app->mode,
+         .argument = "MODE",
+         .help = "pool of threads, or inline in one thread (default pool).",
+         .choices = modes},
+        {.name = "service",
+         .kind = TI_CLI_CUSTOM,
+         .value = &app->service,
+         .argument = "SPEC",
+         .help = "What `work` does: echo, sleep:DIST or spin:DIST (default echo).",
+         .parse = parse_service},
+        {.name = "pause",
+         .kind = TI_CLI_CUSTOM,
+         .value = &app->pause,
+         .argument = "MEAN,LENGTH",
+         .help = "Stall all workers for LENGTH at exponential gaps of mean MEAN.",
+         .parse = parse_pause},
+        {.name = "seed",
+         .kind = TI_CLI_U64,
+         .value = &app->seed,
+         .argument = "N",
+         .help = "Seed of service times and pauses (default: drawn from the system).",
+         .min = 0,
+         .max = UINT64_MAX},
+        {.name = "body-max",
+         .kind = TI_CLI_SIZE,
+         .value = &app->body_max,
+         .argument = "SIZE",
+         .help = "Largest request body (default 8MiB).",
+         .min = 0,
+         .max = 64 << 20},
+        {.name = "drain-timeout",
+         .kind = TI_CLI_DURATION,
+         .value = &app->drain_ns,
+         .argument = "TIME",
+         .help = "How long SIGTERM lets queued requests finish (default 10s).",
+         .min = 0,
+         .max = TIED_S (3600)},
+        {.name = "stats",
+         .kind = TI_CLI_STRING,
+         .value = &app->stats_path,
+         .argument = "FILE",
+         .help = "Write all counters as JSON to FILE at the end."},
+    };
+    const struct ti_cli cli = {
+        .program = "tied-replica",
+        .summary = "A replica that serves `work` and `echo` over ZeroMQ.",
+        .epilogue = "DIST is fixed(T), exp(MEAN), uniform(LOW,HIGH), bimodal(SHORT,LONG,P), "
+                    "lognormal(MEAN,SD)\nor pareto(MIN,ALPHA). One line `ready id=ID "
+                    "clients=ENDPOINT peers=ENDPOINT pid=N` on stdout says\nthat requests are "
+                    "served. SIGTERM and SIGINT drain: exit 0.",
+        .options = options,
+        .options_count = sizeof options / sizeof *options};
+    struct ti_cli_result result;
+    const char *field = NULL;
+    enum ti_cli_verdict verdict = ti_cli_parse (&cli, argc, argv, &result);
+
+    if (verdict != TI_CLI_RUN)
+        return verdict;
+    app->options.body_max = (uint32_t)app->body_max;
+    app->options.service = app->mode == MODE_INLINE ? TIED_SERVICE_INLINE : TIED_SERVICE_POOL;
+    if (core->hedge_depth > core->queue_depth) {
+        (void)ti_cli_error (&cli, "--hedge-depth %u: must be in [0, %u], the queue depth",
+                            core->hedge_depth, core->queue_depth);
+        return TI_CLI_WRONG;
+    }
+    if (tied_replica_options_check (&app->options, &field) != 0) {
+        (void)ti_cli_error (&cli, "option for %s is out of range", field);
+        return TI_CLI_WRONG;
+    }
+    for (uint32_t i = 0; i < app->peers.count; i++) {
+        if (strcmp (app->pairs[i].id, app->options.id) == 0) {
+            (void)ti_cli_error (&cli, "--peer %s: this is the id of the replica itself",
+                                app->pairs[i].id);
+            return TI_CLI_WRONG;
+        }
+    }
+    return TI_CLI_RUN;
+}
+
+static int fail (const char *what, const char *subject, const char *why)
+{
+    (void)fprintf (stderr, "tied-replica: %s %s: %s\n", what, subject, why);
+    return TI_EXIT_FAILED;
+}
+
+/* Before any thread exists, so that all inherit the mask and only the signalfd sees the signals. */
+static int take_signals (struct app *app)
+{
+    sigset_t set;
+
+    (void)sigemptyset (&set);
+    (void)sigaddset (&set, SIGTERM);
+    (void)sigaddset (&set, SIGINT);
+    (void)sigprocmask (SIG_BLOCK, &set, NULL);
+    app->signals = signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return app->signals >= 0 ? 0 : fail ("cannot watch", "signals", strerror (errno));
+}
+
+static int set_up (struct app *app)
+{
+    int rc;
+
+    app->replica = tied_replica_new (&app->options);
+    if (!app->replica)
+        return fail ("cannot create", "replica", "out of memory or descriptors");
+    rc = tied_replica_bind (app->replica, app->bind);
+    if (rc != 0)
+        return fail ("cannot bind", app->bind, tied_error_text (rc));
+    rc = app->peer_bind ? tied_replica_bind_peers (app->replica, app->peer_bind) : 0;
+    if (rc != 0)
+        return fail ("cannot bind", app->peer_bind, tied_error_text (rc));
+    for (uint32_t i = 0; i < app->peers.count; i++) {
+        rc = tied_replica_add_peer (app->replica, app->pairs[i].id, app->pairs[i].endpoint);
+        if (rc != 0)
+            return fail ("cannot connect", app->pairs[i].endpoint, tied_error_text (rc));
+    }
+    work_init (&app->work, &app->service, &app->pause, app->seed);
+    rc = tied_replica_handle (app->replica, "work", work_handle, &app->work);
+    if (rc == 0)
+        rc = tied_replica_handle (app->replica, "echo", work_echo, &app->work);
+    if (rc == 0)
+        rc = tied_replica_start (app->replica);
+    return rc == 0 ? 0 : fail ("cannot start", app->options.id, tied_error_text (rc));
+}
+
+static void serve_until_signal (struct app *app)
+{
+    struct pollfd items[2] = {{.fd = app->signals, .events = POLLIN, .revents = 0},
+                              {.fd = -1, .events = POLLIN, .revents = 0}};
+    bool is_inline = app->mode == MODE_INLINE;
+
+    if (is_inline)
+        items[1].fd = tied_replica_fd (app->replica);
+    while (poll (items, 2, -1) < 0 || !(items[0].revents & POLLIN)) {
+        if (is_inline)
+            (void)!tied_replica_poll (app->replica, 0);
+    }
+}
+
+static int write_stats (struct app *app)
+{
+    struct tied_replica_stats stats = {.struct_size = sizeof stats};
+    struct ti_json json;
+    int rc;
+
+    if (!app->stats)
+        return 0;
+    if (tied_replica_stats (app->replica, &stats) != 0)
+        return fail ("cannot read", "stats", "internal error");
+    ti_json_init (&json, app->stats, 2);
+    ti_json_object (&json, NULL);
+    ti_json_u64 (&json, "schema", 1);
+    ti_json_string (&json, "id", app->options.id);
+    ti_json_object (&json, "stats");
+#define WRITE_CORE_(name) ti_json_u64 (&json, #name, stats.core.name);
+#define WRITE_IO_(name)   ti_json_u64 (&json, #name, stats.name);
+    TIED_REPLICA_COUNTER_MAP (WRITE_CORE_)
+    TIED_REPLICA_IO_COUNTER_MAP (WRITE_IO_)
+#undef WRITE_CORE_
+#undef WRITE_IO_
+    ti_json_u64 (&json, "depth", stats.load.depth);
+    ti_json_u64 (&json, "running", stats.load.running);
+    ti_json_u64 (&json, "wait_us", stats.load.wait_us);
+    ti_json_u64 (&json, "incarnation", stats.incarnation);
+    ti_json_u64 (&json, "service_ns", stats.service_ns);
+    ti_json_end (&json);
+    ti_json_end (&json);
+    rc = ti_json_finish (&json);
+    if (fclose (app->stats) != 0)
+        rc = TIED_ERR_SYSTEM;
+    app->stats = NULL;
+    return rc == 0 ? 0 : fail ("cannot write", app->stats_path, strerror (errno));
+}
+
+static int run (struct app *app)
+{
+    const char *peers;
+    int rc;
+
+    /* Opened first: a wrong path shows now and not after a long measurement. */
+    if (app->stats_path && !(app->stats = fopen (app->stats_path, "w")))
+        return fail ("cannot write", app->stats_path, strerror (errno));
+    if (take_signals (app) != 0 || set_up (app) != 0)
+        return TI_EXIT_FAILED;
+    peers = tied_replica_peer_endpoint (app->replica);
+    (void)printf ("ready id=%s clients=%s peers=%s pid=%ld\n", app->options.id,
+                  tied_replica_endpoint (app->replica), peers ? peers : "-", (long)getpid ());
+    (void)fflush (stdout);
+    serve_until_signal (app);
+    rc = tied_replica_stop (app->replica, app->drain_ns);
+    if (rc != 0)
+        (void)fail ("not drained", app->options.id, tied_error_text (rc));
+    if (write_stats (app) != 0)
+        rc = TI_EXIT_FAILED;
+    return rc == 0 ? TI_EXIT_OK : TI_EXIT_FAILED;
+}
+
+int main (int argc, char **argv)
+{
+    static struct app app;
+    int rc;
+
+    tied_replica_options_init (&app.options);
+    app.peers = (struct ti_pairs){.items = app.pairs, .max = PEERS_MAX, .count = 0};
+    app.seed = ti_random_u64 ();
+    app.body_max = app.options.body_max;
+    app.drain_ns = TIED_S (10);
+    app.signals = -1;
+    switch (read_options (&app, argc, argv)) {
+    case TI_CLI_DONE:
+        return TI_EXIT_OK;
+    case TI_CLI_WRONG:
+        return TI_EXIT_USAGE;
+    case TI_CLI_RUN:
+        break;
+    }
+    rc = run (&app);
+    tied_replica_destroy (&app.replica);
+    if (app.signals >= 0)
+        (void)close (app.signals);
+    return rc;
+}
