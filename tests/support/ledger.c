@@ -156,6 +156,7 @@ static void on_complete (struct ledger *self,
     if (done->outcome == TIED_OUTCOME_REJECTED)
         self->marks[LEDGER_MARK_REFUSED]++;
     c->completions = 1;
+    c->ended = now;
     c->outcome = (uint8_t)done->outcome;
     c->surely_not_run = !done->may_have_executed;
     self->outcomes[done->outcome]++;

@@ -46,6 +46,7 @@ enum ledger_mark {
 struct ledger_call {
     tied_time_t submitted;
     tied_time_t deadline;
+    tied_time_t ended;
     tied_time_t told_at;
     uint32_t sent_to;
     uint32_t repeatable; /* got more than one copy of this call */
