@@ -109,112 +109,6 @@ struct tied_load ti_replica_load (const tied_replica_core_t *self)
     return load;
 }
 
-/* A copy of the call is in the array `found`, by copy number: the order must not depend on how the
- * index happens to lie in memory. */
-static uint32_t find_copies (tied_replica_core_t *self,
-                             struct tied_call_id call,
-                             uint32_t client,
-                             uint32_t found[TI_REPLICA_COPIES_MAX])
-{
-    struct ti_idmap_cursor cursor;
-    uint32_t count = 0;
-    uint32_t slot;
-
-    for (slot = ti_idmap_find_first (&self->queue.index, call, &cursor); slot != TI_IDMAP_NONE;
-         slot = ti_idmap_find_next (&self->queue.index, call, &cursor)) {
-        const struct ti_slot *copy = ti_queue_slot (&self->queue, slot);
-        uint32_t at;
-
-        if (copy->client != client)
-            continue;
-        TI_ASSERT (count < TI_REPLICA_COPIES_MAX);
-        for (at = count; at > 0; at--) {
-            if (ti_queue_slot (&self->queue, found[at - 1])->copy < copy->copy)
-                break;
-            found[at] = found[at - 1];
-        }
-        found[at] = slot;
-        count++;
-    }
-    return count;
-}
-
-/* Only the client that sent a copy can cancel it. No note is left for a call that is not here: on
- * one connection a CANCEL cannot overtake its REQUEST, and so it can never fill a table. */
-static void
-cancel (tied_replica_core_t *self, uint32_t client, struct tied_call_id call, uint8_t reason)
-{
-    uint32_t found[TI_REPLICA_COPIES_MAX];
-    uint32_t count;
-    uint32_t i;
-    bool was_queued = false;
-
-    ti_clients_touch (&self->clients, client, self->now);
-    self->counters.cancel_received++;
-    count = find_copies (self, call, client, found);
-    for (i = 0; i < count; i++) {
-        if (ti_queue_slot (&self->queue, found[i])->state == TI_SLOT_QUEUED) {
-            ti_replica_drop (self, found[i]);
-            was_queued = true;
-        } else {
-            ti_replica_flag (self, found[i], (enum tied_cancel)reason);
-        }
-    }
-    if (was_queued)
-        self->counters.cancel_queued++;
-    else if (count > 0)
-        self->counters.cancel_running++;
-    else
-        self->counters.cancel_unknown++;
-}
-
-static void started (tied_replica_core_t *self, struct tied_call_id call, uint8_t sender_copy)
-{
-    struct tied_replica_counters *counters = &self->counters;
-    uint32_t slot = TI_SLOT_NONE;
-
-    counters->started_received++;
-    switch (ti_tie_started (&self->queue, &self->recent, call, sender_copy, self->now, counters,
-                            &slot)) {
-    case TI_STARTED_EFFECTIVE:
-        counters->started_effective++;
-        ti_replica_drop (self, slot);
-        return;
-    case TI_STARTED_EARLY:
-        counters->started_early++;
-        return;
-    case TI_STARTED_LATE:
-        counters->started_late++;
-        return;
-    case TI_STARTED_MOOT:
-        counters->started_moot++;
-        return;
-    }
-    TI_UNREACHABLE ();
-}
-
-/* An UNTIE that failed is lost: its receiver keeps a tie that nobody will use. A STARTED that
- * failed must not be reported to the client as told. */
-static void
-send_failed (tied_replica_core_t *self, struct tied_call_id call, uint8_t copy, bool is_untie)
-{
-    uint32_t index;
-    struct ti_slot *slot;
-
-    if (is_untie) {
-        self->counters.untie_unsent++;
-        return;
-    }
-    index = ti_queue_find (&self->queue, call, copy);
-    if (index == TI_SLOT_NONE)
-        return;
-    slot = ti_queue_slot (&self->queue, index);
-    if (slot->flags & TI_SLOT_TOLD) {
-        slot->flags &= (uint8_t)~TI_SLOT_TOLD;
-        self->counters.started_unsent++;
-    }
-}
-
 /* Every index in the event is one that this core has. */
 static bool is_valid (tied_replica_core_t *self, const struct tied_replica_event *event)
 {
@@ -263,10 +157,11 @@ static void dispatch (tied_replica_core_t *self, const struct tied_replica_event
         ti_replica_request (self, &event->u.request);
         return;
     case TIED_REPLICA_EV_CANCEL:
-        cancel (self, event->u.cancel.client, event->u.cancel.call, event->u.cancel.reason);
+        ti_replica_cancel (self, event->u.cancel.client, event->u.cancel.call,
+                           event->u.cancel.reason);
         return;
     case TIED_REPLICA_EV_STARTED:
-        started (self, event->u.tie.call, event->u.tie.copy);
+        ti_replica_started (self, event->u.tie.call, event->u.tie.copy);
         return;
     case TIED_REPLICA_EV_UNTIE:
         self->counters.untie_received++;
@@ -293,7 +188,7 @@ static void dispatch (tied_replica_core_t *self, const struct tied_replica_event
         TI_AT (uint8_t, self, self->peers)[event->u.peer.peer] = 0;
         return;
     case TIED_REPLICA_EV_SEND_FAILED:
-        send_failed (self, event->u.tie.call, event->u.tie.copy, event->u.tie.is_untie);
+        ti_replica_send_failed (self, event->u.tie.call, event->u.tie.copy, event->u.tie.is_untie);
         return;
     case TIED_REPLICA_EV_DRAIN:
         self->is_draining = true;

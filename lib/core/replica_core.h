@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inside of the replica core: its struct and what its files share. replica_core.c dispatches,
- * replica_copy.c is the life of one copy, replica_time.c is what time alone brings about,
- * replica_check.c states the invariants.
+ * replica_copy.c is the life of one copy, replica_cancel.c what others say about it, replica_time.c
+ * what time alone brings about, and replica_check.c states the invariants.
  */
 #ifndef TI_REPLICA_CORE_H
 #define TI_REPLICA_CORE_H
@@ -70,6 +70,17 @@ void ti_replica_drop (tied_replica_core_t *self, uint32_t slot);
 void ti_replica_expire (tied_replica_core_t *self, uint32_t slot);
 /* Raise the cancel flag of a running copy, once. */
 void ti_replica_flag (tied_replica_core_t *self, uint32_t slot, enum tied_cancel reason);
+
+/* What others say about a copy. */
+void ti_replica_cancel (tied_replica_core_t *self,
+                        uint32_t client,
+                        struct tied_call_id call,
+                        uint8_t reason);
+void ti_replica_started (tied_replica_core_t *self, struct tied_call_id call, uint8_t sender_copy);
+void ti_replica_send_failed (tied_replica_core_t *self,
+                             struct tied_call_id call,
+                             uint8_t copy,
+                             bool is_untie);
 
 /* What time brings about. */
 void ti_replica_purge (tied_replica_core_t *self); /* copies of clients that are gone, bounded */
