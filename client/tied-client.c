@@ -119,7 +119,8 @@ int main (int argc, char **argv)
          .value = &app.policies,
          .argument = "POLICY",
          .help = "single, tied or tied:STAGGER, with /random or /informed for the choice of "
-                 "replicas (tied:1ms/random); at most 8; default single and tied",
+                 "replicas (tied:1ms/random); without it single is random and tied is informed; "
+                 "at most 8; default single and tied",
          .commands = "bench"},
         {.name = "method",
          .kind = TI_CLI_STRING,

@@ -37,7 +37,7 @@ int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX]
 {
     struct policy policy = {.name = text,
                             .mode = TIED_MODE_SINGLE,
-                            .pick = TIED_PICK_INFORMED,
+                            .pick = TIED_PICK_RANDOM,
                             .stagger_ns = TIED_STAGGER_AUTO};
     char copy[64];
     char *pick;
@@ -54,10 +54,12 @@ int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX]
     if (stagger)
         *stagger++ = 0;
 
-    if (strcmp (copy, "tied") == 0)
+    if (strcmp (copy, "tied") == 0) {
         policy.mode = TIED_MODE_TIED;
-    else if (strcmp (copy, "single") != 0 || stagger)
+        policy.pick = TIED_PICK_INFORMED;
+    } else if (strcmp (copy, "single") != 0 || stagger) {
         return refuse (why, text);
+    }
     if (pick && strcmp (pick, "random") == 0)
         policy.pick = TIED_PICK_RANDOM;
     else if (pick && strcmp (pick, "informed") != 0)

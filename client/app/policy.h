@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A policy of the load tool: MODE[:STAGGER][/PICK], as in "tied:1ms/random". */
+/*
+ * A policy of the load tool: MODE[:STAGGER][/PICK], as in "tied:1ms/random". Without PICK, single
+ * means a random replica, as a client without load reports has it, and tied means informed.
+ */
 #ifndef TIED_CLIENT_POLICY_H
 #define TIED_CLIENT_POLICY_H
 

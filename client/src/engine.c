@@ -228,13 +228,35 @@ void ti_engine_run_timers (tied_client_t *self, tied_time_t now)
     }
 }
 
-/* True when nothing is left to read: the next edge of the descriptor will be seen. */
-static bool read_link (tied_client_t *self, uint32_t replica, tied_time_t now)
+/* Take what is there, up to the bound. @return messages taken */
+static uint32_t receive (tied_client_t *self, uint32_t replica, tied_time_t now)
 {
     struct ti_link *link = &self->links[replica].link;
     uint32_t taken = 0;
 
-    for (;;) {
+    for (; taken < BATCH; taken++) {
+        struct ti_envelope envelope;
+        enum ti_recv got = ti_link_recv (link, &envelope);
+
+        if (got == TI_RECV_NONE)
+            break;
+        if (got == TI_RECV_MULTIPART) {
+            self->io.frames_received++;
+            self->io.multipart++;
+            continue;
+        }
+        ti_engine_on_envelope (self, replica, &envelope, now);
+        ti_envelope_close (&envelope);
+    }
+    return taken;
+}
+
+/* True when the last look found nothing to read: the next edge of the descriptor will be seen. */
+static bool read_link (tied_client_t *self, uint32_t replica, tied_time_t now)
+{
+    struct ti_link *link = &self->links[replica].link;
+
+    for (uint32_t taken = 0;;) {
         unsigned bits = ti_link_update (link, now);
 
         if (bits & TI_LINK_DOWN)
@@ -245,35 +267,31 @@ static bool read_link (tied_client_t *self, uint32_t replica, tied_time_t now)
             return true;
         if (taken >= BATCH)
             return false;
-        for (; taken < BATCH; taken++) {
-            struct ti_envelope envelope;
-            enum ti_recv got = ti_link_recv (link, &envelope);
-
-            if (got == TI_RECV_NONE)
-                break;
-            if (got == TI_RECV_MULTIPART) {
-                self->io.frames_received++;
-                self->io.multipart++;
-                continue;
-            }
-            ti_engine_on_envelope (self, replica, &envelope, now);
-            ti_envelope_close (&envelope);
-        }
+        taken += receive (self, replica, now);
     }
 }
 
-void ti_engine_serve (tied_client_t *self, uint32_t replica, tied_time_t now)
+static void serve_used (tied_client_t *self, uint32_t replica, tied_time_t now)
 {
     struct ti_client_link *link = &self->links[replica];
-    bool was_dirty = link->is_dirty;
     bool is_drained;
 
     /* What is sent on this link meanwhile needs no mark: the last look comes after it. */
     link->is_dirty = true;
     is_drained = read_link (self, replica, now);
-    link->is_dirty = was_dirty;
+    link->is_dirty = false;
     if (!is_drained)
         ti_engine_mark_dirty (self, replica);
+}
+
+void ti_engine_serve (tied_client_t *self, uint32_t replica, tied_time_t now)
+{
+    /* Most edges bring messages. The look at the link that has to come last is then left to the
+       dirty list: mostly something is sent soon, and one look serves both. */
+    if (self->links[replica].link.is_up && receive (self, replica, now) > 0)
+        ti_engine_mark_dirty (self, replica);
+    else if (!self->links[replica].is_dirty)
+        serve_used (self, replica, now);
 }
 
 void ti_engine_serve_dirty (tied_client_t *self, tied_time_t now)
@@ -286,7 +304,7 @@ void ti_engine_serve_dirty (tied_client_t *self, tied_time_t now)
         self->dirty_count--;
         memmove (self->dirty, self->dirty + 1, self->dirty_count * sizeof *self->dirty);
         self->links[replica].is_dirty = false;
-        ti_engine_serve (self, replica, now);
+        serve_used (self, replica, now);
     }
 }
 
