@@ -162,13 +162,14 @@ static void submit (struct swarm *self)
     const int client = (int)below (self, self->options.clients);
     tied_duration_t deadline = between (self, US (100), MS (200));
     tied_duration_t stagger = TIED_STAGGER_AUTO;
+    const uint32_t mode = below (self, 5) ? TIED_MODE_TIED : TIED_MODE_SINGLE;
+    const bool is_idempotent = below (self, 8) != 0;
 
     if (!needs_deadlines (self) && below (self, 2))
         deadline = TIED_NEVER;
     if (below (self, 3) == 0)
         stagger = below (self, 2) ? 0 : below (self, MS (3));
-    (void)world_submit (self->world, client, below (self, 5) ? TIED_MODE_TIED : TIED_MODE_SINGLE,
-                        below (self, 8) != 0, deadline, stagger);
+    (void)world_submit (self->world, client, mode, is_idempotent, deadline, stagger);
     self->submitted[client]++;
 }
 
@@ -183,10 +184,10 @@ static void inject (struct swarm *self)
     int size;
     int from = NODE_REPLICA (from_replica);
     int to = NODE_REPLICA (to_replica);
-    const struct tied_call_id call = {below (self, 2) ? LEDGER_EPOCH (client)
-                                                      : below (self, 1000) + 1000,
-                                      below (self, self->calls + 2)};
+    struct tied_call_id call = {LEDGER_EPOCH (client), below (self, self->calls + 2)};
 
+    if (below (self, 2))
+        call.epoch = below (self, 1000) + 1000;
     switch (below (self, 5)) {
     case 0:
         message.type = TIED_WIRE_STARTED;
