@@ -211,7 +211,7 @@ bool ti_clients_drain (tied_replica_t *self, bool may_stop)
 
     if (!self->clients_sock)
         return true;
-    for (uint32_t i = 0; i < self->options.batch_max; i++) {
+    for (uint32_t i = 0; i < self->bite; i++) {
         enum ti_recv got;
         if (may_stop && is_full_for_now (self))
             return false;

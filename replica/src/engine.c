@@ -85,18 +85,16 @@ struct tied_request *ti_engine_take (tied_replica_t *self)
 
 void ti_replica_settle (tied_replica_t *self, bool looks_again)
 {
+    if (looks_again) {
+        if (self->waiting > 0)
+            ti_engine_arm (self, self->now + LOOK_AGAIN);
+        return;
+    }
     ti_engine_turn (self, true);
     if (self->is_parked)
         (void)pthread_cond_broadcast (&self->changed);
-    if (self->dirty != 0 && self->waiting > 0) {
-        ti_loop_kick (self->loop);
-        return;
-    }
-    if (self->waiting_workers == 0 || !tied_replica_core_can_run (self->core))
-        return;
-    if (looks_again)
-        ti_engine_arm (self, self->now + LOOK_AGAIN);
-    else
+    if ((self->dirty != 0 && self->waiting > 0) ||
+        (self->waiting_workers > 0 && tied_replica_core_can_run (self->core)))
         ti_loop_kick (self->loop);
 }
 

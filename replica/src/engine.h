@@ -148,6 +148,7 @@ struct tied_replica {
     uint32_t waiting;         /* threads inside ti_loop_wait () */
     uint32_t waiting_workers; /* of those, such as can run copies */
     bool is_parked;           /* the pull helper waits for a worker to take what it has received */
+    uint32_t bite;            /* client messages received in one go: batch_max, or INLINE_BITE */
     bool is_polling;          /* INLINE: a thread is inside tied_replica_poll () */
     tied_time_t armed;        /* time that the loop's timer is set to */
 
@@ -172,7 +173,8 @@ void ti_engine_turn (tied_replica_t *self, bool may_stop);
 /* Take the next copy, NULL if none runs. */
 struct tied_request *ti_engine_take (tied_replica_t *self);
 /* Before unlocking after a use of sockets: drain, and wake one thread if there is more to do.
-   looks_again: the caller itself will look for work at once. */
+   looks_again: the caller itself is about to look for work and to drain; if it does not, because a
+   handler goes on after its answer, the loop's timer sends another thread soon. */
 void ti_replica_settle (tied_replica_t *self, bool looks_again);
 /* Work until a copy can be handed out (returned), `until` has come or the replica stops (NULL). */
 struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bool can_work);

@@ -8,6 +8,9 @@
    they cancel must not run. */
 #define LOOK_EVERY 16
 #define LOOK_AFTER TIED_US (20)
+/* While handlers are shorter than that, they take turns with the receiving in small bites, so that
+   client, I/O thread and handlers work side by side instead of one after the other. */
+#define BITE 4
 
 int tied_replica_next (tied_replica_t *self,
                        tied_duration_t timeout_ns,
@@ -47,6 +50,9 @@ static int serve_some (tied_replica_t *self)
         ti_serve (request);
         ti_engine_lock (self);
         served++;
+        self->bite = self->now - before > LOOK_AFTER
+                         ? self->options.batch_max
+                         : (uint32_t)ti_min (BITE, self->options.batch_max);
         if (++unseen >= LOOK_EVERY || self->now - before > LOOK_AFTER) {
             unseen = 0;
             self->dirty |= TI_DIRTY_PEERS | TI_DIRTY_CLIENTS;
@@ -64,16 +70,15 @@ static int poll_until (tied_replica_t *self, tied_time_t until)
     for (;;) {
         ti_engine_turn (self, true);
         served += serve_some (self);
-        if (served > 0 || self->is_stopping)
+        if (self->is_stopping || served >= (int)self->options.batch_max)
             break;
         if (self->dirty != 0 || tied_replica_core_can_run (self->core))
             continue;
-        if (has_looked && self->now >= until)
+        if (served > 0 || (has_looked && self->now >= until))
             break;
         ti_engine_wait (self, until, true);
         has_looked = true;
     }
-    ti_engine_turn (self, true);
     if (self->dirty != 0 || tied_replica_core_can_run (self->core))
         ti_loop_kick (self->loop);
     ti_engine_arm (self, tied_replica_core_deadline (self->core));

@@ -86,6 +86,7 @@ tied_replica_t *tied_replica_new (const struct tied_replica_options *options)
     if (self->options.core.incarnation == 0)
         self->options.core.incarnation = ti_random_u64 ();
     self->armed = TIED_NEVER;
+    self->bite = options->batch_max;
     atomic_init (&self->references, 1);
     if (make_system (self) != 0 || make_tables (self) != 0)
         tied_replica_destroy (&self);

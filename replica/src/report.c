@@ -27,11 +27,12 @@ static void pack_pair (msgpack_packer *packer, const char *name, uint64_t value)
 
 #define COUNT_ONE_(name) +1
 enum {
-    PAIRS = TIED_REPLICA_COUNTER_MAP (COUNT_ONE_) TIED_REPLICA_IO_COUNTER_MAP (COUNT_ONE_) + 5
+    PAIRS = TIED_REPLICA_COUNTER_MAP (COUNT_ONE_) TIED_REPLICA_IO_COUNTER_MAP (COUNT_ONE_) + 6
 };
 #undef COUNT_ONE_
 
-static void pack_stats (msgpack_packer *packer, const struct tied_replica_stats *stats)
+static void
+pack_stats (msgpack_packer *packer, const struct tied_replica_stats *stats, uint32_t workers)
 {
     (void)msgpack_pack_map (packer, PAIRS);
 #define PACK_CORE_(name) pack_pair (packer, #name, stats->core.name);
@@ -45,6 +46,7 @@ static void pack_stats (msgpack_packer *packer, const struct tied_replica_stats 
     pack_pair (packer, "wait_us", stats->load.wait_us);
     pack_pair (packer, "incarnation", stats->incarnation);
     pack_pair (packer, "service_ns", stats->service_ns);
+    pack_pair (packer, "workers", workers);
 }
 
 void ti_report_answer (tied_replica_t *self,
@@ -60,7 +62,7 @@ void ti_report_answer (tied_replica_t *self,
     ti_stats_fill (self, &stats);
     msgpack_sbuffer_init (&buffer);
     msgpack_packer_init (&packer, &buffer, msgpack_sbuffer_write);
-    pack_stats (&packer, &stats);
+    pack_stats (&packer, &stats, self->options.core.workers);
     message.u.reply.load = stats.load;
     message.u.reply.body = (struct tied_view){buffer.data, buffer.size};
     if (ti_answer (self, self->clients_sock, envelope, &message) != 0)
