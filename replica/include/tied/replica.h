@@ -2,8 +2,18 @@
 /*
  * The replica runtime: tied requests for a C worker server, over ZeroMQ.
  *
- *   options_init -> new -> bind, bind_peers, add_peer, handle -> start -> (serve) -> drain -> stop
- * -> destroy
+ *   options_init
+ *        |  new
+ *        v
+ *   +---------+  bind, bind_peers,        start        +---------+  drain   +----------+
+ *   |   NEW   |  add_peer, handle  ------------------> | RUNNING | -------> | DRAINING |
+ *   +---------+  (any order)                           +---------+          +----------+
+ *        |  stop                                            |  stop              |  stop
+ *        v                                                  v                    v
+ *   +-------------------------------------------------------------------------------+
+ *   | STOPPED: every copy is answered, threads have ended, sockets are closed        |
+ *   +-------------------------------------------------------------------------------+
+ *   destroy from every state. A call in the wrong state returns TIED_ERR_STATE.
  *
  * Two endpoints: clients connect to one, peers (the other replicas) to the other, so a cancel never
  * waits behind requests and a client cannot speak as a peer. Requests are served by one of three
@@ -31,7 +41,7 @@ typedef struct tied_request tied_request_t;
 
 /* Serves one copy. Must answer it, now or later and from any thread, exactly once. */
 typedef void (tied_handler_fn) (tied_request_t *request, void *arg);
-/* A running copy was cancelled; called on a thread of the replica, must not block. */
+/* A running copy was cancelled; see tied_request_on_cancel () for what it may do. */
 typedef void (tied_cancelled_fn) (tied_request_t *request, void *arg);
 
 enum tied_service {
@@ -67,8 +77,8 @@ struct tied_replica_options {
     X (strangers)         /* peer messages from a connection that is no configured peer */         \
     X (replies_dropped)   /* the client is gone or does not read */                                \
     X (rejects_dropped)                                                                            \
-    X (pongs_dropped)     /* of WELCOME and PONG */                                                \
-    X (clients_refused)   /* messages of clients beyond clients_max, or with an overlong id */
+    X (pongs_dropped)   /* of WELCOME and PONG */                                                  \
+    X (clients_refused) /* messages of clients beyond clients_max, or with an overlong id */
 
 struct tied_replica_stats {
     size_t struct_size;
@@ -84,7 +94,11 @@ struct tied_replica_stats {
 /**
  * Fill options with the defaults; only `id` must be set afterwards.
  *
- * Ownership: borrows.  Thread: any.  Blocking: never.  Callback-safe: yes.  On error: cannot fail.
+ * Ownership: borrows.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
  */
 TIED_EXPORT void tied_replica_options_init (struct tied_replica_options *options);
 
@@ -94,43 +108,340 @@ TIED_EXPORT void tied_replica_options_init (struct tied_replica_options *options
  * @param out_field  if not NULL: name of the first bad field; written on error only
  * @return 0, TIED_ERR_INVAL
  *
- * Ownership: borrows.  Thread: any.  Blocking: never.  Callback-safe: yes.  On error: nothing
- * changed.
+ * Ownership: borrows.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: nothing changed.
  */
 TIED_EXPORT TIED_NODISCARD int
 tied_replica_options_check (const struct tied_replica_options *options, const char **out_field);
 
+/**
+ * Make a replica: checks options and allocates, nothing else.
+ *
+ * @param options  copied, id included
+ * @return the replica, or NULL (invalid options: tied_replica_options_check () says which; out of
+ * memory or descriptors)
+ *
+ * Ownership: the caller owns the replica; borrows a shared zmq_context until destroy.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: returns NULL, nothing is left behind.
+ */
 TIED_EXPORT TIED_NODISCARD tied_replica_t *
 tied_replica_new (const struct tied_replica_options *options);
+
+/**
+ * End a replica. Copies that are queued or running are not answered: call tied_replica_stop ()
+ * first. A pool thread that is still inside a handler after 2 seconds is left to itself, and the
+ * last such thread frees the memory when its handler returns; requests that the server's own
+ * threads hold must not be touched afterwards, and no other function may be running.
+ *
+ * @param self_p  may be NULL or point to NULL; is set to NULL
+ *
+ * Ownership: takes the replica.
+ * Thread: any, but not inside a handler (asserted).
+ * Blocking: up to 2 s for handlers, then up to 0.3 s for answers on their way.
+ * Callback-safe: no.
+ * On error: cannot fail.
+ */
 TIED_EXPORT void tied_replica_destroy (tied_replica_t **self_p);
+
+/**
+ * Listen for clients. May be called more than once for several endpoints.
+ *
+ * @param endpoint  as for zmq_bind (): "tcp://127.0.0.1:*" picks a port
+ * @return 0; TIED_ERR_IN_USE; TIED_ERR_ENDPOINT (not valid here); TIED_ERR_STATE (after start);
+ * TIED_ERR_SYSTEM (no more sockets); TIED_ERR_INVAL (NULL)
+ *
+ * Ownership: borrows.
+ * Thread: any.
+ * Blocking: for the name lookup, if the endpoint has a name.
+ * Callback-safe: no.
+ * On error: earlier endpoints stay bound.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_replica_bind (tied_replica_t *self, const char *endpoint);
+
+/**
+ * Listen for the other replicas. Without it no sibling can tell this replica anything.
+ *
+ * @return as tied_replica_bind ()
+ *
+ * Ownership: borrows.
+ * Thread: any.
+ * Blocking: for the name lookup, if the endpoint has a name.
+ * Callback-safe: no.
+ * On error: earlier endpoints stay bound.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_replica_bind_peers (tied_replica_t *self, const char *endpoint);
+
+/**
+ * The real endpoint, with the port that was picked, of the last tied_replica_bind () or
+ * tied_replica_bind_peers ().
+ *
+ * @return a string, NULL before the first bind
+ *
+ * Ownership: the string belongs to the replica.
+ * Thread: any, not at the same time as a bind.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
 TIED_EXPORT const char *tied_replica_endpoint (const tied_replica_t *self);
 TIED_EXPORT const char *tied_replica_peer_endpoint (const tied_replica_t *self);
+
+/**
+ * Add another replica. Copies that name it as the holder of their sibling are tied; connections are
+ * made to configured endpoints only, never to one that a request brought.
+ *
+ * @param id        the peer's own id; not the id of this replica
+ * @param endpoint  its peer endpoint; it need not be up
+ * @return 0; TIED_ERR_EXISTS; TIED_ERR_FULL (core.peers_max); TIED_ERR_ENDPOINT; TIED_ERR_STATE
+ * (after start); TIED_ERR_SYSTEM; TIED_ERR_INVAL
+ *
+ * Ownership: copies.
+ * Thread: any.
+ * Blocking: never; connecting goes on in the background.
+ * Callback-safe: no.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_replica_add_peer (tied_replica_t *self, const char *id, const char *endpoint);
+
+/**
+ * Declare a method. POOL and INLINE: with its handler. PULL: with fn NULL; a replica that pulls and
+ * declares no method takes all of them. Names that begin with "tied." are built in: `tied.stats`
+ * answers with a msgpack map of all counters, at once, without a place in the queue, and is not
+ * counted in received.
+ *
+ * @param method  1..TIED_NAME_MAX bytes
+ * @param arg     handed to fn
+ * @return 0; TIED_ERR_EXISTS; TIED_ERR_FULL (1024 methods); TIED_ERR_STATE (after start);
+ * TIED_ERR_INVAL
+ *
+ * Ownership: copies the name, borrows arg until destroy.
+ * Thread: any; fn runs on several threads at once in POOL.
+ * Blocking: never.
+ * Callback-safe: no.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_replica_handle (tied_replica_t *self, const char *method, tied_handler_fn *fn, void *arg);
+
+/**
+ * Begin to serve. POOL starts workers + 1 threads (one is left to refuse when all are busy), PULL
+ * one, INLINE none. They block all signals.
+ *
+ * @return 0; TIED_ERR_STATE (started before, or no client endpoint); TIED_ERR_SYSTEM;
+ * TIED_ERR_NOMEM
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: no.
+ * On error: the replica is stopped; destroy it.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_replica_start (tied_replica_t *self);
+
+/**
+ * PULL: wait for a copy to serve. The calling thread also receives, admits and refuses while it
+ * waits, so there is no hop between receiving a copy and serving it.
+ *
+ * @param timeout_ns   0 looks once; TIED_NEVER waits until the replica stops
+ * @param out_request  answer it with tied_request_reply () or tied_request_fail ()
+ * @return 0; TIED_ERR_TIMEOUT; TIED_ERR_STATE (not PULL, not running, stopped meanwhile);
+ * TIED_ERR_INVAL
+ *
+ * Ownership: the request is lent until it is answered.
+ * Thread: any number at once; at most core.workers requests are out at a time.
+ * Blocking: up to timeout_ns.
+ * Callback-safe: yes.
+ * On error: *out_request is unchanged.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_replica_next (tied_replica_t *self, tied_duration_t timeout_ns, tied_request_t **out_request);
+
+/**
+ * INLINE: receive and run handlers in the calling thread, at most batch_max of them; wait for the
+ * first one up to timeout_ns.
+ *
+ * @return handlers run (>= 0); TIED_ERR_STATE (not INLINE, not running, another thread is inside);
+ * TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: one at a time.
+ * Blocking: up to timeout_ns and as long as the handlers take.
+ * Callback-safe: no (TIED_ERR_STATE).
+ * On error: nothing happened.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_replica_poll (tied_replica_t *self, tied_duration_t timeout_ns);
+
+/**
+ * INLINE: a descriptor for the host's event loop, readable (level-triggered) when
+ * tied_replica_poll (self, 0) has something to do, deadlines included.
+ *
+ * @return the descriptor; TIED_ERR_STATE (not INLINE); TIED_ERR_INVAL
+ *
+ * Ownership: belongs to the replica: do not read, write or close it.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_replica_fd (tied_replica_t *self);
+
+/**
+ * Refuse new copies from now on (reason DRAINING) and finish those that are here. Asynchronous and
+ * idempotent.
+ *
+ * @return 0; TIED_ERR_STATE (not running); TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: nothing changed.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_replica_drain (tied_replica_t *self);
+
+/**
+ * Draining was asked for, and no copy is queued or running any more.
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail; true for NULL.
+ */
 TIED_EXPORT bool tied_replica_is_drained (tied_replica_t *self);
+
+/**
+ * Drain, wait until that is done, stay up to 50 ms more so that clients read the last answers, end
+ * the threads and close the sockets. In INLINE the calling thread does the work that is left.
+ *
+ * @param timeout_ns  for the drain and the farewell
+ * @return 0 (also if stopped before); TIED_ERR_TIMEOUT (copies are left: still draining, call again
+ * or destroy); TIED_ERR_STATE (inside a handler: call tied_replica_drain () there);
+ * TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any but a handler's.
+ * Blocking: up to timeout_ns.
+ * Callback-safe: no (TIED_ERR_STATE, never a deadlock).
+ * On error: see above.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_replica_stop (tied_replica_t *self, tied_duration_t timeout_ns);
+
+/**
+ * All counters and the load, of one moment.
+ *
+ * @param out  struct_size must be set to the size of the caller's struct: no more is written
+ * @return 0; TIED_ERR_INVAL
+ *
+ * Ownership: borrows.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: *out is unchanged.
+ */
 TIED_EXPORT TIED_NODISCARD int tied_replica_stats (tied_replica_t *self,
                                                    struct tied_replica_stats *out);
 
+/*
+ * Requests. All functions below take a request that has not been answered yet, from any thread.
+ */
+
+/**
+ * The body as the client sent it.
+ *
+ * @param out_size  bytes, may be NULL
+ * @return the bytes, not NUL-terminated; may be NULL when the size is 0
+ *
+ * Ownership: lent until the request is answered.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: NULL and 0 for NULL.
+ */
 TIED_EXPORT const void *tied_request_body (const tied_request_t *request, size_t *out_size);
+
+/**
+ * What is known of the request: the method's name (NUL-terminated, lent until the request is
+ * answered), the call's id, the copy's number, and the time that is left for an answer (TIED_NEVER:
+ * no deadline; 0: it has passed).
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: NULL or zeros for NULL.
+ */
 TIED_EXPORT const char *tied_request_method (const tied_request_t *request);
 TIED_EXPORT struct tied_call_id tied_request_call (const tied_request_t *request);
 TIED_EXPORT uint8_t tied_request_copy (const tied_request_t *request);
 TIED_EXPORT tied_duration_t tied_request_remaining (const tied_request_t *request);
+
+/**
+ * The client does not want the answer any more: the work may end early. The request must be
+ * answered all the same.
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never; one atomic load.
+ * Callback-safe: yes.
+ * On error: false for NULL.
+ */
 TIED_EXPORT bool tied_request_is_cancelled (const tied_request_t *request);
+
+/**
+ * A descriptor that becomes and stays readable when the request is cancelled, for work that waits
+ * in poll ().
+ *
+ * @return the descriptor; TIED_ERR_SYSTEM; TIED_ERR_STATE (answered before); TIED_ERR_INVAL
+ *
+ * Ownership: belongs to the request and is closed when that is answered.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes, but not inside a tied_cancelled_fn.
+ * On error: nothing changed.
+ */
 TIED_EXPORT int tied_request_cancel_fd (tied_request_t *request);
+
+/**
+ * Have fn called when the request is cancelled, at once if it was before. fn runs under the
+ * replica's lock: it must not block and must call nothing of this replica but
+ * tied_request_is_cancelled (). It is meant to interrupt a query or to raise a flag.
+ *
+ * @return 0; TIED_ERR_STATE (answered before); TIED_ERR_INVAL
+ *
+ * Ownership: borrows arg until the request is answered.
+ * Thread: any; fn runs on whichever thread receives the cancel.
+ * Blocking: never.
+ * Callback-safe: yes, but not inside a tied_cancelled_fn.
+ * On error: fn will not be called.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_request_on_cancel (tied_request_t *request, tied_cancelled_fn *fn, void *arg);
+
+/**
+ * Answer a request, with status 0 or with an error number of the application. Inside the handler or
+ * later; the request is gone afterwards. An answer that cannot be delivered (the client is gone or
+ * does not read) is dropped and counted, and is no error here.
+ *
+ * @param status  tied_request_fail () only: not 0
+ * @param body    may be NULL if size is 0
+ * @param size    [0, body_max]
+ * @return 0; TIED_ERR_TOOBIG (the request is still there: answer it otherwise); TIED_ERR_STATE
+ * (answered before; found only as long as its place is not used again); TIED_ERR_INVAL
+ *
+ * Ownership: borrows body; takes the request on success.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes, but not inside a tied_cancelled_fn.
+ * On error: the request is not answered.
+ */
 TIED_EXPORT TIED_NODISCARD int
 tied_request_reply (tied_request_t *request, const void *body, size_t size);
 TIED_EXPORT TIED_NODISCARD int
