@@ -298,7 +298,7 @@ int tied_replica_start (tied_replica_t *self)
     if (!self)
         return TIED_ERR_INVAL;
     ti_engine_lock (self);
-    if (self->state != TI_REPLICA_NEW || !self->clients_sock) {
+    if (self->state != TI_REPLICA_NEW || !self->clients_endpoint[0]) {
         ti_engine_unlock (self);
         return TIED_ERR_STATE;
     }
