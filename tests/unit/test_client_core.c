@@ -407,6 +407,8 @@ static void CL_17_foreign_answers_are_counted_and_do_nothing (void **state)
     rig_reply (&rig, primary, id, 255, 0);
     rig_reject (&rig, (primary + 1) % 3, id, 0, TIED_REJECT_FULL);
     CHECK_U64 (rig_counters (&rig)->foreign_replies, ==, 6);
+    CHECK_I64 (rig_cancel (&rig, other_epoch), ==, TIED_ERR_ABSENT);
+    CHECK_I64 (rig_cancel (&rig, not_yet), ==, TIED_ERR_ABSENT);
     CHECK_U64 (rig_count (&rig, TIED_CLIENT_ACT_COMPLETE), ==, 0);
     CHECK_U64 (tied_client_core_copies_in_flight (rig.core), ==, 1);
     rig_stop (&rig);
@@ -602,6 +604,7 @@ static void CL_27_two_executions_complete_once_and_count_one_duplicate (void **s
             rig_reply (&rig, request (&rig, 0)->replica, id, 0, flags);
             CHECK_U64 (rig_done (&rig)->both_ran, ==, says_so);
             rig_reply (&rig, request (&rig, 1)->replica, id, 1, flags);
+            CHECK_U64 (rig_counters (&rig)->duplicates, ==, i + 1);
             rig_reply (&rig, request (&rig, 1)->replica, id, 1, flags);
             rig_reply (&rig, request (&rig, 0)->replica, id, 0, flags);
             CHECK_U64 (rig_count (&rig, TIED_CLIENT_ACT_COMPLETE), ==, 1);

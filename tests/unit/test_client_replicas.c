@@ -49,6 +49,7 @@ static void a_replica_is_up_after_its_welcome_and_greeted_until_then (void **sta
     CHECK_U64 (rig_look (&rig, 0).state, ==, TIED_REPLICA_GREETED);
     rig_pong (&rig, 0, IDLE);
     CHECK_U64 (rig_look (&rig, 0).state, ==, TIED_REPLICA_GREETED);
+    CHECK_U64 (rig_look (&rig, 0).load_at, ==, 0);
     rig_advance (&rig, rig.now + MS (400));
     CHECK_U64 (rig_count (&rig, TIED_CLIENT_ACT_SEND_HELLO), ==, 3);
     CHECK_U64 (rig_count (&rig, TIED_CLIENT_ACT_SEND_PING), ==, 0);
@@ -169,6 +170,23 @@ static void a_lost_tied_copy_is_issued_again_where_the_other_one_is (void **stat
         CHECK_U64 (request (&rig, 3)->u.request.copy, ==, 3);
         rig_stop (&rig);
     }
+}
+
+/* It would have merged the re-issue with a copy that it still had. */
+static void a_refused_reissue_gives_up_the_copy_that_was_there (void **state)
+{
+    (void)state;
+    struct rig rig;
+    setup (&rig, 2);
+    const struct tied_call_id id = rig_tied (&rig, 0, 0, S (1));
+    const uint32_t other = request (&rig, 1)->replica;
+    rig_link (&rig, request (&rig, 0)->replica, false);
+    CHECK_U64 (request (&rig, 2)->replica, ==, other);
+    rig_reject (&rig, other, id, 2, TIED_REJECT_BUSY);
+    CHECK_U64 (rig_counters (&rig)->copies_lost, ==, 2);
+    CHECK_U64 (requests (&rig), ==, 4);
+    CHECK_TRUE ((request (&rig, 3)->u.request.flags & TIED_REQUEST_LAST) != 0);
+    rig_stop (&rig);
 }
 
 static void a_primary_lost_before_the_stagger_is_issued_again_at_the_sibling (void **state)
@@ -499,6 +517,7 @@ int main (void)
         cmocka_unit_test (silence_makes_a_replica_suspect_and_any_sign_of_life_restores_it),
         cmocka_unit_test (a_suspect_replica_loses_its_copies_but_may_still_answer),
         cmocka_unit_test (a_lost_tied_copy_is_issued_again_where_the_other_one_is),
+        cmocka_unit_test (a_refused_reissue_gives_up_the_copy_that_was_there),
         cmocka_unit_test (a_primary_lost_before_the_stagger_is_issued_again_at_the_sibling),
         cmocka_unit_test (a_restart_under_us_loses_the_copies_there),
         cmocka_unit_test (a_lost_copy_of_a_call_that_is_not_idempotent_ends_it),

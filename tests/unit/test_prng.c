@@ -86,12 +86,18 @@ static void a_bound_that_does_not_divide_the_range_is_not_biased (void **state)
     for (int b = 0; b < 2; b++) {
         struct ti_prng prng;
         uint64_t thirds[3] = {0, 0, 0};
+        uint64_t rests[3] = {0, 0, 0};
         ti_prng_seed (&prng, 5);
-        for (int i = 0; i < 30000; i++)
-            thirds[ti_prng_below (&prng, bounds[b]) / (bounds[b] / 3)]++;
+        for (int i = 0; i < 30000; i++) {
+            const uint64_t drawn = ti_prng_below (&prng, bounds[b]);
+            thirds[drawn / (bounds[b] / 3)]++;
+            rests[drawn % 3]++;
+        }
         for (int i = 0; i < 3; i++) {
             CHECK_U64 (thirds[i], >, 9600);
             CHECK_U64 (thirds[i], <, 10400);
+            CHECK_U64 (rests[i], >, 9600);
+            CHECK_U64 (rests[i], <, 10400);
         }
     }
 }
