@@ -61,7 +61,7 @@ enum ti_cli_kind {
     TI_CLI_SIZE,     /* uint64_t, bytes, in [min, max] */
     TI_CLI_ENDPOINT, /* const char *: something://something */
     TI_CLI_NAME,     /* const char *: an id as in a pair */
-    TI_CLI_PAIRS,    /* struct ti_pairs: repeatable; an id may occur once */
+    TI_CLI_PAIRS,    /* struct ti_pairs: repeatable; an id may occur once, see keeps_first */
     TI_CLI_CUSTOM    /* parse (value, text, why) */
 };
 
@@ -77,6 +77,7 @@ struct ti_cli_option {
     const char *help;     /* one sentence; says the default */
     const char *commands; /* "bench ping": only with these commands; NULL: with all */
     bool is_required;     /* with the commands above */
+    bool keeps_first;     /* PAIRS: an id that is given again is a warning, not an error */
     bool *given;          /* set true when the option occurs; may be NULL */
     uint64_t min, max;
     double real_min, real_max;

@@ -191,6 +191,18 @@ store_in_strings (const struct ti_cli *cli, const struct ti_cli_option *option, 
     return TI_CLI_RUN;
 }
 
+/* An id that was given before. */
+static enum ti_cli_verdict
+store_again (const struct ti_cli *cli, const struct ti_cli_option *option, const char *text)
+{
+    char quoted[TI_CLI_QUOTE_MAX];
+    if (!option->keeps_first)
+        return refuse_because (cli, option, text, "this id was given before");
+    ti_cli_error (cli, "warning: --%s %s: this id was given before; the first one is kept",
+                  option->name, ti_cli_quote (text, quoted));
+    return TI_CLI_RUN;
+}
+
 static enum ti_cli_verdict
 store_in_pairs (const struct ti_cli *cli, const struct ti_cli_option *option, const char *text)
 {
@@ -201,7 +213,7 @@ store_in_pairs (const struct ti_cli *cli, const struct ti_cli_option *option, co
         return refuse_because (cli, option, text, why);
     for (uint32_t i = 0; i < list->count; i++)
         if (strcmp (list->items[i].id, pair.id) == 0)
-            return refuse_because (cli, option, text, "this id was given before");
+            return store_again (cli, option, text);
     if (list->count == list->max) {
         ti_cli_error (cli, "--%s occurs more than %u times", option->name, (unsigned)list->max);
         return TI_CLI_WRONG;
