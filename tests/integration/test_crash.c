@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replicas that are killed and replicas that come back, as real processes under real calls. */
 #include "cluster.h"
+#include "occupy.h"
 #include "volley.h"
 
 #include <signal.h>
@@ -10,26 +11,6 @@
 #include <jansson.h>
 
 #define BOUND MS (PROCESS_BOUND_MS)
-
-/* A worker of replica index is busy until it is released; other methods wait behind it. */
-static void occupy (struct cluster *cluster, uint32_t index, struct wire_client *blocker)
-{
-    struct tied_message work = wire_request (1, 0, "work", "", 0);
-    uint64_t before = cluster_stat (cluster, index, "executed");
-
-    wire_open (blocker, cluster->nodes[index].client);
-    wire_send (blocker, &work);
-    cluster_await (cluster, index, "executed", before + 1);
-}
-
-static void release (struct wire_client *blocker)
-{
-    struct tied_message cancel = wire_cancel (1, TIED_CANCEL_CALLER);
-
-    wire_send (blocker, &cancel);
-    wire_expect (blocker, TIED_WIRE_REPLY);
-    wire_close (blocker);
-}
 
 /* The survivor was told of the start before the copy came to it, so a tombstone waits for it and
    takes it. Only the re-issue, with its new number, passes. */
@@ -73,7 +54,7 @@ static void killed_starter_is_replaced_by_a_replica_that_dropped_its_copy (void 
     tied_client_t *client;
 
     (void)state;
-    cluster_run (&cluster, 2, "sleep:fixed(60s)");
+    cluster_run (&cluster, 2, OCCUPY_SERVICE);
     for (uint32_t i = 0; i < 2; i++)
         occupy (&cluster, i, &blockers[i]);
     client = cluster_client (&cluster, NULL);
@@ -108,7 +89,7 @@ static void RQ_20_queued_untied_calls_of_a_killed_replica_are_issued_again (void
     (void)state;
     cluster_init (&cluster, 2);
     for (uint32_t i = 0; i < 2; i++)
-        cluster_start (&cluster, i, "--workers", "1", "--service", "sleep:fixed(60s)", NULL);
+        cluster_start (&cluster, i, "--workers", "1", "--service", OCCUPY_SERVICE, NULL);
     occupy (&cluster, 0, &blocker);
     client = cluster_client (&cluster, NULL);
     volley_init (&volley, client, "echo", 200);
@@ -240,7 +221,7 @@ static void kill_ends_undeclared_calls_as_unavailable_and_runs_none_twice (void 
     tied_client_t *client;
 
     (void)state;
-    cluster_run (&cluster, 1, "sleep:fixed(60s)");
+    cluster_run (&cluster, 1, OCCUPY_SERVICE);
     client = cluster_client (&cluster, NULL);
     volley_init (&volley, client, "work", 5);
     volley.call.is_idempotent = false;
@@ -335,7 +316,7 @@ static void ZQ_08_cancels_work_again_after_each_restart_of_the_sibling (void **s
     uint32_t rounds = (uint32_t)check_scale (400) / 100 + 1;
 
     (void)state;
-    cluster_run (&cluster, 2, "sleep:fixed(60s)");
+    cluster_run (&cluster, 2, OCCUPY_SERVICE);
     for (uint32_t round = 0; round < rounds; round++) {
         struct wire_client clients[2];
 
@@ -355,7 +336,7 @@ static void ZQ_08_cancels_work_again_after_each_restart_of_the_sibling (void **s
             wire_close (&clients[i]);
         uint64_t frames = cluster_stat (&cluster, 0, "frames_peer");
         cluster_kill (&cluster, 1);
-        cluster_start (&cluster, 1, "--workers", "1", "--service", "sleep:fixed(60s)", NULL);
+        cluster_start (&cluster, 1, "--workers", "1", "--service", OCCUPY_SERVICE, NULL);
         cluster_await (&cluster, 0, "frames_peer", frames + 2);
         cluster_await_links (&cluster, 1, 1);
     }
