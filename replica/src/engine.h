@@ -214,6 +214,9 @@ void ti_report_answer (tied_replica_t *self,
                        const struct tied_wire_request *request);
 #define TI_REPORT_METHOD "tied.stats"
 
+/* stop.c: threads leave, then the sockets close. */
+void ti_replica_halt (tied_replica_t *self);
+
 /* serve.c */
 /* Run the handler, outside the lock. */
 void ti_serve (struct tied_request *request);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Life of a replica, from new to destroy. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/assert.h"
 #include "base/util.h"
@@ -122,32 +120,6 @@ void ti_replica_unref (tied_replica_t *self)
         free_all (self);
 }
 
-static void close_sockets (tied_replica_t *self)
-{
-    for (uint32_t i = 0; i < self->peer_names.count; i++) {
-        self->peers[i].is_greeted = false;
-        ti_link_close (&self->peers[i].link);
-    }
-    ti_sock_close (&self->clients_sock);
-    ti_sock_close (&self->peers_sock);
-    self->dirty = 0;
-    self->state = TI_REPLICA_STOPPED;
-}
-
-/* Threads leave, then the sockets close. */
-static void halt (tied_replica_t *self)
-{
-    ti_engine_lock (self);
-    self->is_stopping = true;
-    (void)pthread_cond_broadcast (&self->changed);
-    ti_loop_kick (self->loop);
-    ti_engine_unlock (self);
-    (void)ti_threads_join (self, ti_clock_now () + TI_DESTROY_BOUND);
-    ti_engine_lock (self);
-    close_sockets (self);
-    ti_engine_unlock (self);
-}
-
 void tied_replica_destroy (tied_replica_t **self_p)
 {
     if (!self_p || !*self_p)
@@ -158,7 +130,7 @@ void tied_replica_destroy (tied_replica_t **self_p)
     TI_ASSERT (!ti_is_serving (self));
     *self_p = NULL;
     if (self->loop)
-        halt (self);
+        ti_replica_halt (self);
     ti_replica_unref (self);
     if (context)
         (void)zmq_ctx_term (context);
@@ -311,116 +283,6 @@ int tied_replica_start (tied_replica_t *self)
     if (rc == 0)
         rc = ti_threads_start (self);
     if (rc != 0)
-        halt (self);
+        ti_replica_halt (self);
     return rc;
-}
-
-static void begin_drain (tied_replica_t *self)
-{
-    static const struct tied_replica_event drain = {.type = TIED_REPLICA_EV_DRAIN, .u = {{0}}};
-
-    if (self->is_draining)
-        return;
-    self->is_draining = true;
-    (void)!ti_replica_step (self, &drain);
-    ti_replica_settle (self, false);
-    ti_loop_kick (self->loop);
-}
-
-int tied_replica_drain (tied_replica_t *self)
-{
-    int rc = TIED_ERR_STATE;
-
-    if (!self)
-        return TIED_ERR_INVAL;
-    ti_engine_lock (self);
-    if (self->state == TI_REPLICA_RUNNING) {
-        begin_drain (self);
-        rc = 0;
-    }
-    ti_engine_unlock (self);
-    return rc;
-}
-
-bool tied_replica_is_drained (tied_replica_t *self)
-{
-    bool is_drained;
-
-    if (!self)
-        return true;
-    ti_engine_lock (self);
-    is_drained = tied_replica_core_is_drained (self->core);
-    ti_engine_unlock (self);
-    return is_drained;
-}
-
-/* Drained, and the last answers have had time to be read. The latter is a courtesy, so it does not
-   outlast the caller's patience. */
-static bool is_ready_to_leave (tied_replica_t *self, tied_time_t until)
-{
-    bool is_ready;
-
-    ti_engine_lock (self);
-    is_ready = tied_replica_core_is_drained (self->core) &&
-               self->now >= ti_min (until, ti_time_add (self->answered_at, TI_GOODBYE));
-    ti_engine_unlock (self);
-    return is_ready;
-}
-
-/* Inline mode has nobody else to do the work that is left. */
-static void work_off (tied_replica_t *self, tied_time_t until)
-{
-    tied_time_t now = ti_clock_now ();
-
-    while (!is_ready_to_leave (self, until) && now < until) {
-        if (tied_replica_poll (self, ti_min (until - now, TIED_MS (10))) < 0)
-            return;
-        now = ti_clock_now ();
-    }
-}
-
-static void await_end (tied_replica_t *self, tied_time_t until)
-{
-    ti_engine_lock (self);
-    while (self->now < until) {
-        bool is_drained = tied_replica_core_is_drained (self->core);
-        tied_time_t leave = ti_time_add (self->answered_at, TI_GOODBYE);
-        tied_time_t wake = ti_min (until, is_drained ? leave : TIED_NEVER);
-        struct timespec limit = {.tv_sec = (time_t)(wake / TIED_S (1)),
-                                 .tv_nsec = (long)(wake % TIED_S (1))};
-
-        if (is_drained && self->now >= leave)
-            break;
-        (void)(wake == TIED_NEVER ? pthread_cond_wait (&self->changed, &self->lock)
-                                  : pthread_cond_timedwait (&self->changed, &self->lock, &limit));
-        self->now = ti_max (self->now, ti_clock_now ());
-    }
-    ti_engine_unlock (self);
-}
-
-int tied_replica_stop (tied_replica_t *self, tied_duration_t timeout_ns)
-{
-    enum ti_replica_state state;
-    tied_time_t until = ti_time_add (ti_clock_now (), timeout_ns);
-
-    if (!self)
-        return TIED_ERR_INVAL;
-    if (ti_is_serving (self))
-        return TIED_ERR_STATE;
-    ti_engine_lock (self);
-    state = self->state;
-    if (state == TI_REPLICA_RUNNING)
-        begin_drain (self);
-    ti_engine_unlock (self);
-    if (state == TI_REPLICA_RUNNING) {
-        if (self->options.service == TIED_SERVICE_INLINE)
-            work_off (self, until);
-        else
-            await_end (self, until);
-        if (!tied_replica_is_drained (self))
-            return TIED_ERR_TIMEOUT;
-    }
-    if (state != TI_REPLICA_STOPPED)
-        halt (self);
-    return 0;
 }
