@@ -63,13 +63,17 @@ static void many_at_once (struct run *self)
     } while (self->last < self->end);
 }
 
-static void report (struct run *self, double replicas, double pool, double tied)
+static void
+report (struct run *self, struct bench_fleet *fleet, double replicas, double pool, double tied)
 {
     struct tied_client_stats stats = {.struct_size = sizeof stats};
     double submitted;
+    double cpu = bench_cpu_self ();
 
     if (tied_client_stats (self->client, &stats) != 0)
         bench_fail ("stats");
+    tied_client_destroy (&self->client);
+    bench_fleet_end (fleet);
     submitted = (double)stats.core.submitted;
     bench_line_begin ("calls");
     bench_line_number ("replicas", replicas);
@@ -83,6 +87,8 @@ static void report (struct run *self, double replicas, double pool, double tied)
     bench_line_number ("copies_per_call", (double)stats.core.copies_sent / submitted);
     bench_line_number ("duplicates_per_call", (double)stats.core.duplicates / submitted);
     bench_line_number ("reissued", (double)stats.core.copies_reissued);
+    bench_line_number ("client_cpu_us", cpu / submitted);
+    bench_line_number ("server_cpu_us", bench_cpu_children () / submitted);
     bench_line_end ();
 }
 
@@ -127,8 +133,6 @@ int main (int argc, char **argv)
         one_at_a_time (&run);
     else
         many_at_once (&run);
-    report (&run, replicas, pool, tied);
-    tied_client_destroy (&run.client);
-    bench_fleet_end (&fleet);
+    report (&run, &fleet, replicas, pool, tied);
     return 0;
 }

@@ -78,6 +78,7 @@ int main (int argc, char **argv)
     struct bench_samples latency;
     size_t size = FRAME_OF_TWO;
     uint64_t calls = 0;
+    uint64_t all = 0;
     int unbounded = 0;
 
     bench_args (argc, argv, args);
@@ -107,6 +108,7 @@ int main (int argc, char **argv)
         send_one (sock, bytes, size, (int)frames);
         recv_one (sock);
         now = ti_clock_now ();
+        all++;
         if (sent < start)
             continue;
         calls++;
@@ -114,6 +116,10 @@ int main (int argc, char **argv)
             bench_samples_add (&latency, now - sent);
     } while (now < end);
 
+    double cpu = bench_cpu_self ();
+    zmq_close (sock);
+    zmq_ctx_term (context);
+    bench_child_end (&server);
     bench_line_begin ("raw");
     bench_line_number ("frames", frames);
     bench_line_number ("frame_bytes", (double)size);
@@ -122,9 +128,8 @@ int main (int argc, char **argv)
     bench_line_number ("calls_s", (double)calls * 1e9 / (double)(now - start));
     bench_line_number ("p50_us", bench_samples_at (&latency, 0.5) / 1e3);
     bench_line_number ("p99_us", bench_samples_at (&latency, 0.99) / 1e3);
+    bench_line_number ("client_cpu_us", cpu / (double)all);
+    bench_line_number ("server_cpu_us", bench_cpu_children () / (double)all);
     bench_line_end ();
-    zmq_close (sock);
-    zmq_ctx_term (context);
-    bench_child_end (&server);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 static void print_help (const struct bench_arg *args)
 {
@@ -91,6 +92,26 @@ void bench_samples_free (struct bench_samples *self)
 {
     free (self->ns);
     *self = (struct bench_samples){0};
+}
+
+static double cpu_of (int who)
+{
+    struct rusage usage;
+
+    if (getrusage (who, &usage) != 0)
+        return 0;
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+           (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+double bench_cpu_self (void)
+{
+    return cpu_of (RUSAGE_SELF);
+}
+
+double bench_cpu_children (void)
+{
+    return cpu_of (RUSAGE_CHILDREN);
 }
 
 void bench_line_begin (const char *name)

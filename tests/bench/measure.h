@@ -34,6 +34,11 @@ double bench_samples_at (struct bench_samples *self, double p);
 double bench_samples_mean (const struct bench_samples *self);
 void bench_samples_free (struct bench_samples *self);
 
+/* Processor time so far, in microseconds: of this process, and of children that were waited for. It
+   tells what a call costs when the machine is too busy for rates. */
+double bench_cpu_self (void);
+double bench_cpu_children (void);
+
 /* {"name": "...", "key": number, ...} on one line. */
 void bench_line_begin (const char *name);
 void bench_line_number (const char *key, double value);
