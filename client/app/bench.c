@@ -244,10 +244,16 @@ static int set_up (struct bench *self)
 static void fill_loads (struct bench *self)
 {
     uint64_t workers = 0;
+    uint32_t known = 0;
 
-    for (uint32_t i = 0; i < self->app->replicas.count; i++)
+    for (uint32_t i = 0; i < self->app->replicas.count; i++) {
         workers += replica_stats_get (&self->after[i], "workers");
-    self->report.workers = (uint32_t)(workers / self->app->replicas.count);
+        known += self->after[i].is_known;
+    }
+    /* Capacity is only known when every replica has answered at the end. */
+    self->report.workers = known ? (uint32_t)(workers / known) : 0;
+    if (known < self->app->replicas.count)
+        return;
     for (uint32_t i = 0; i < self->policies_count; i++) {
         struct bench_policy *policy = &self->policies[i];
         struct ti_report_policy *result = policy->result;
