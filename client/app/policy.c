@@ -46,7 +46,7 @@ int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX]
 
     if (strlen (text) >= sizeof copy)
         return refuse (why, text);
-    strcpy (copy, text);
+    memcpy (copy, text, strlen (text) + 1);
     pick = strchr (copy, '/');
     if (pick)
         *pick++ = 0;
