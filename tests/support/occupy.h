@@ -9,10 +9,12 @@
 #include "cluster.h"
 
 #define OCCUPY_SERVICE "sleep:fixed(60s)"
+/* Number of the call that does it: the clients of a test share one epoch. */
+#define OCCUPY_CALL UINT64_C (0xb10c)
 
 static inline void occupy (struct cluster *cluster, uint32_t index, struct wire_client *blocker)
 {
-    struct tied_message work = wire_request (1, 0, "work", "", 0);
+    struct tied_message work = wire_request (OCCUPY_CALL, 0, "work", "", 0);
     uint64_t before = cluster_stat (cluster, index, "executed");
 
     wire_open (blocker, cluster->nodes[index].client);
@@ -22,7 +24,7 @@ static inline void occupy (struct cluster *cluster, uint32_t index, struct wire_
 
 static inline void release (struct wire_client *blocker)
 {
-    struct tied_message cancel = wire_cancel (1, TIED_CANCEL_CALLER);
+    struct tied_message cancel = wire_cancel (OCCUPY_CALL, TIED_CANCEL_CALLER);
 
     wire_send (blocker, &cancel);
     wire_expect (blocker, TIED_WIRE_REPLY);
