@@ -4,6 +4,7 @@
  * as --service says, and `echo`; SIGTERM or SIGINT drains it. What the work is lies in app/work.c.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -254,6 +255,7 @@ static void serve_until_signal (struct app *app)
 static int write_stats (struct app *app)
 {
     struct tied_replica_stats stats = {.struct_size = sizeof stats};
+    char incarnation[24];
     struct ti_json json;
     int rc;
 
@@ -275,7 +277,9 @@ static int write_stats (struct app *app)
     ti_json_u64 (&json, "depth", stats.load.depth);
     ti_json_u64 (&json, "running", stats.load.running);
     ti_json_u64 (&json, "wait_us", stats.load.wait_us);
-    ti_json_u64 (&json, "incarnation", stats.incarnation);
+    /* Text, as the seed of a report: all of its 64 bits are used, and few readers keep those. */
+    (void)snprintf (incarnation, sizeof incarnation, "%" PRIu64, stats.incarnation);
+    ti_json_string (&json, "incarnation", incarnation);
     ti_json_u64 (&json, "service_ns", stats.service_ns);
     ti_json_end (&json);
     ti_json_end (&json);
