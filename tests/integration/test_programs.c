@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* What the programs say to wrong command lines, occupied endpoints and bad lists of replicas. */
+#include "cluster.h"
+#include "proxy.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#define ARGS_MAX 20
+
+/* Run to the end. The texts live until process_free (). */
+static struct process *run (const char *program, const char *const args[])
+{
+    const char *argv[ARGS_MAX + 2] = {program};
+    struct process *process;
+    size_t i = 0;
+
+    for (; args[i]; i++) {
+        CHECK_U64 (i, <, ARGS_MAX);
+        argv[1 + i] = args[i];
+    }
+    argv[1 + i] = NULL;
+    process = process_start (argv);
+    (void)process_wait (process);
+    return process;
+}
+
+static uint32_t lines_of (const char *text)
+{
+    uint32_t count = 0;
+
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/* One line on standard error that holds `named`, nothing on standard output. */
+static void
+check_refusal (const char *program, const char *const args[], int code, const char *named)
+{
+    struct process *process = run (program, args);
+    const char *errors = process_errors (process);
+
+    if (process_wait (process) != code || lines_of (errors) != 1 || !strstr (errors, named))
+        print_error ("%s: exit %d, says: %s, expected: exit %d, %s\n", program,
+                     process_wait (process), errors, code, named);
+    CHECK_I64 (process_wait (process), ==, code);
+    CHECK_U64 (lines_of (errors), ==, 1);
+    CHECK_TRUE (strstr (errors, named) != NULL);
+    CHECK_STR (process_output (process), "");
+    process_free (&process);
+}
+
+struct refusal {
+    const char *args[ARGS_MAX];
+    const char *named;
+};
+
+#define REPLICA_ "--id", "a", "--bind", "tcp://127.0.0.1:*"
+#define CLIENT_  "--replica", "a=tcp://127.0.0.1:1"
+
+static void wrong_command_line_of_the_replica_is_one_line_and_exit_2 (void **state)
+{
+    static const struct refusal refusals[] = {
+        {{REPLICA_, "--wrokers", "2", NULL}, "--wrokers"},
+        {{REPLICA_, "--workers", "0", NULL}, "--workers"},
+        {{REPLICA_, "--workers", "many", NULL}, "many"},
+        {{REPLICA_, "--workers", NULL}, "--workers"},
+        {{REPLICA_, "--queue-depth", "-1", NULL}, "--queue-depth"},
+        {{REPLICA_, "--queue-depth", "4", "--hedge-depth", "5", NULL}, "--hedge-depth"},
+        {{REPLICA_, "--service", "sleep:exp(10)", NULL}, "sleep:exp(10)"},
+        {{REPLICA_, "--service", "dance", NULL}, "dance"},
+        {{REPLICA_, "--pause", "4s", NULL}, "4s"},
+        {{REPLICA_, "--hedge-lane", "left", NULL}, "left"},
+        {{REPLICA_, "--body-max", "65MiB", NULL}, "65MiB"},
+        {{REPLICA_, "--peer", "b", NULL}, "--peer"},
+        {{REPLICA_, "--peer", "a=tcp://127.0.0.1:1", NULL}, "--peer a"},
+        {{REPLICA_, "--peer", "b=tcp://h:1", "--peer", "b=tcp://h:2", NULL}, "given before"},
+        {{REPLICA_, "extra", NULL}, "extra"},
+        {{"--id", "a b", "--bind", "tcp://127.0.0.1:*", NULL}, "a b"},
+        {{"--id", "a", "--bind", "127.0.0.1", NULL}, "127.0.0.1"},
+        {{"--id", "a", NULL}, "--bind"},
+        {{"--bind", "tcp://127.0.0.1:*", NULL}, "--id"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        check_refusal (TIED_REPLICA_PROGRAM, refusals[i].args, 2, refusals[i].named);
+}
+
+static void wrong_command_line_of_the_client_is_one_line_and_exit_2 (void **state)
+{
+    static const struct refusal refusals[] = {
+        {{"call", CLIENT_, "--tiemout", "1s", "echo", NULL}, "--tiemout"},
+        {{"call", CLIENT_, "--timeout", "1", "echo", NULL}, "--timeout"},
+        {{"call", CLIENT_, "--mode", "triple", "echo", NULL}, "triple"},
+        {{"call", CLIENT_, NULL}, "METHOD"},
+        {{"call", CLIENT_, "", NULL}, "METHOD"},
+        {{"call", CLIENT_, "a", "b", "c", NULL}, "c"},
+        {{"call", "echo", NULL}, "--replica"},
+        {{"call", "--replica", "a", "echo", NULL}, "--replica"},
+        {{"call", "--replica", "=tcp://127.0.0.1:1", "echo", NULL}, "--replica"},
+        {{"dance", CLIENT_, NULL}, "dance"},
+        {{CLIENT_, NULL}, "command"},
+        {{"ping", CLIENT_, "--rate", "5", NULL}, "--rate"},
+        {{"bench", CLIENT_, NULL}, "--rate"},
+        {{"bench", CLIENT_, "--rate", "-5", NULL}, "-5"},
+        {{"bench", CLIENT_, "--rate", "5", "--outstanding", "1", NULL}, "--outstanding"},
+        {{"bench", CLIENT_, "--rate", "5", "--policy", "tide", NULL}, "tide"},
+        {{"bench", CLIENT_, "--rate", "5", "--policy", "tied", "--policy", "tied", NULL}, "twice"},
+        {{"bench", CLIENT_, "--outstanding", "0", NULL}, "--outstanding"},
+        {{"bench", CLIENT_, "--rate", "5", "--body-size", "9MiB", NULL}, "9MiB"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        check_refusal (TIED_CLIENT_PROGRAM, refusals[i].args, 2, refusals[i].named);
+}
+
+static void endpoint_in_use_is_named_and_exit_1 (void **state)
+{
+    struct cluster cluster;
+    const char *const *list;
+    char busy[64];
+
+    (void)state;
+    cluster_init (&cluster, 1);
+    cluster_start (&cluster, 0, NULL);
+    list = (const char *const[]){"--id", "b", "--bind", cluster.nodes[0].client, NULL};
+    check_refusal (TIED_REPLICA_PROGRAM, list, 1, cluster.nodes[0].client);
+    check_refusal (TIED_REPLICA_PROGRAM, list, 1, "in use");
+    list = (const char *const[]){
+        "--id", "b", "--bind", "tcp://127.0.0.1:*", "--peer-bind", cluster.nodes[0].peer, NULL};
+    check_refusal (TIED_REPLICA_PROGRAM, list, 1, cluster.nodes[0].peer);
+    /* One that serves keeps serving, and one endpoint for both is refused, too. */
+    CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, 0);
+    proxy_free_endpoint (busy);
+    list = (const char *const[]){"--id", "b", "--bind", busy, "--peer-bind", busy, NULL};
+    check_refusal (TIED_REPLICA_PROGRAM, list, 1, busy);
+    list = (const char *const[]){"--id", "b", "--bind", "tcp://203.0.113.7:1", NULL};
+    check_refusal (TIED_REPLICA_PROGRAM, list, 1, "tcp://203.0.113.7:1");
+    cluster_close (&cluster);
+}
+
+/* A stats file that cannot be written shows before anything is served. */
+static void unwritable_stats_file_is_named_and_exit_1 (void **state)
+{
+    const char *const list[] = {REPLICA_, "--stats", "/nonexistent/stats.json", NULL};
+
+    (void)state;
+    check_refusal (TIED_REPLICA_PROGRAM, list, 1, "/nonexistent/stats.json");
+}
+
+static void call (struct process **out, const char *const args[], int code)
+{
+    *out = run (TIED_CLIENT_PROGRAM, args);
+    if (process_wait (*out) != code)
+        print_error ("exit %d: %s\n", process_wait (*out), process_errors (*out));
+    CHECK_I64 (process_wait (*out), ==, code);
+}
+
+static void repeated_replica_id_is_a_warning_and_the_call_completes (void **state)
+{
+    struct cluster cluster;
+    struct process *process;
+    char pairs[3][80];
+
+    (void)state;
+    cluster_run (&cluster, 2, "echo");
+    for (int i = 0; i < 2; i++)
+        (void)snprintf (pairs[i], sizeof pairs[i], "%s=%s", cluster.nodes[i].id,
+                        cluster.nodes[i].client);
+    (void)snprintf (pairs[2], sizeof pairs[2], "a=tcp://127.0.0.1:1");
+    call (&process,
+          (const char *const[]){"call", "--replica", pairs[0], "--replica", pairs[2], "--replica",
+                                pairs[1], "--timeout", "20s", "echo", "hi", NULL},
+          0);
+    CHECK_STR (process_output (process), "hi");
+    CHECK_U64 (lines_of (process_errors (process)), ==, 1);
+    CHECK_TRUE (strstr (process_errors (process), "a=tcp://127.0.0.1:1") != NULL);
+    process_free (&process);
+    cluster_close (&cluster);
+}
+
+static void unreachable_replica_in_the_list_does_not_harm_the_call (void **state)
+{
+    struct cluster cluster;
+    struct process *process;
+    char pairs[2][80];
+
+    (void)state;
+    cluster_run (&cluster, 1, "echo");
+    (void)snprintf (pairs[0], sizeof pairs[0], "z=tcp://127.0.0.1:1");
+    (void)snprintf (pairs[1], sizeof pairs[1], "a=%s", cluster.nodes[0].client);
+    call (&process,
+          (const char *const[]){"call", "-v", "--replica", pairs[0], "--replica", pairs[1],
+                                "--timeout", "20s", "echo", "hi", NULL},
+          0);
+    CHECK_STR (process_output (process), "hi");
+    CHECK_TRUE (strstr (process_errors (process), "winner     a") != NULL);
+    CHECK_TRUE (strstr (process_errors (process), "no_sibling") != NULL);
+    process_free (&process);
+    cluster_close (&cluster);
+}
+
+static void unreachable_replicas_alone_give_unavailable_by_the_deadline (void **state)
+{
+    struct process *process;
+    tied_time_t begin = ti_clock_now ();
+
+    (void)state;
+    call (&process,
+          (const char *const[]){"call", "--replica", "y=tcp://127.0.0.1:1", "--replica",
+                                "z=tcp://127.0.0.1:2", "--timeout", "200ms", "echo", NULL},
+          1);
+    CHECK_U64 (ti_clock_now () - begin, >=, MS (200));
+    CHECK_U64 (ti_clock_now () - begin, <, S (10));
+    CHECK_U64 (lines_of (process_errors (process)), ==, 1);
+    CHECK_TRUE (strstr (process_errors (process), "unavailable") != NULL);
+    CHECK_TRUE (strstr (process_errors (process), "not executed") != NULL);
+    process_free (&process);
+}
+
+static void unknown_method_is_unimplemented (void **state)
+{
+    struct cluster cluster;
+    struct process *process;
+    char pair[80];
+
+    (void)state;
+    cluster_run (&cluster, 1, "echo");
+    (void)snprintf (pair, sizeof pair, "a=%s", cluster.nodes[0].client);
+    call (&process,
+          (const char *const[]){"call", "--replica", pair, "--timeout", "20s", "dance", NULL}, 1);
+    CHECK_TRUE (strstr (process_errors (process), "unimplemented") != NULL);
+    CHECK_TRUE (strstr (process_errors (process), "unknown_method") != NULL);
+    CHECK_TRUE (strstr (process_errors (process), "not executed") != NULL);
+    process_free (&process);
+    CHECK_U64 (cluster_stat (&cluster, 0, "rejected_unknown_method"), ==, 1);
+    CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, 0);
+    cluster_close (&cluster);
+}
+
+/* SIGTERM: what is queued is finished, nothing new is taken, the counters are written, exit 0. */
+static void sigterm_drains_and_writes_the_counters (void **state)
+{
+    struct cluster cluster;
+    struct wire_client client;
+    char path[] = "/tmp/tied-test-XXXXXX";
+    int fd = mkstemp (path);
+    json_t *stats;
+
+    (void)state;
+    CHECK_I64 (fd, >=, 0);
+    cluster_init (&cluster, 1);
+    cluster_start (&cluster, 0, "--workers", "1", "--service", "sleep:fixed(40ms)", "--stats", path,
+                   "--seed", "1", NULL);
+    wire_open (&client, cluster.nodes[0].client);
+    for (uint64_t i = 0; i < 5; i++) {
+        struct tied_message message = wire_request (i, 0, "work", "hi", 2);
+        wire_send (&client, &message);
+    }
+    cluster_await (&cluster, 0, "received", 5);
+    wire_close (&cluster.nodes[0].looker);
+    process_signal (cluster.nodes[0].process, SIGTERM);
+    for (uint64_t i = 0; i < 5; i++) {
+        wire_expect (&client, TIED_WIRE_REPLY);
+        CHECK_U64 (client.in.u.reply.call.sequence, ==, i);
+    }
+    CHECK_I64 (process_wait (cluster.nodes[0].process), ==, 0);
+    stats = json_load_file (path, 0, NULL);
+    CHECK_TRUE (stats != NULL);
+    CHECK_STR (json_string_value (json_object_get (stats, "id")), "a");
+    CHECK_I64 (json_integer_value (json_object_get (json_object_get (stats, "stats"), "finished")),
+               ==, 5);
+    CHECK_I64 (json_integer_value (json_object_get (json_object_get (stats, "stats"), "depth")), ==,
+               0);
+    json_decref (stats);
+    wire_close (&client);
+    process_free (&cluster.nodes[0].process);
+    (void)close (fd);
+    (void)unlink (path);
+}
+
+/* ZQ-29: the socket file of a killed replica does not keep its successor from binding. */
+static void ZQ_29_killed_replica_on_ipc_restarts_at_once (void **state)
+{
+    char directory[] = "/tmp/tied-test-XXXXXX";
+    struct cluster cluster;
+
+    (void)state;
+    CHECK_TRUE (mkdtemp (directory) != NULL);
+    cluster_init (&cluster, 1);
+    (void)snprintf (cluster.nodes[0].client, 64, "ipc://%s/clients", directory);
+    (void)snprintf (cluster.nodes[0].peer, 64, "ipc://%s/peers", directory);
+    for (int i = 0; i < 3; i++) {
+        tied_time_t begin = ti_clock_now ();
+        cluster_start (&cluster, 0, NULL);
+        CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, 0);
+        CHECK_U64 (ti_clock_now () - begin, <, S (10));
+        cluster_kill (&cluster, 0);
+    }
+    (void)unlink (cluster.nodes[0].client + 6);
+    (void)unlink (cluster.nodes[0].peer + 6);
+    CHECK_I64 (rmdir (directory), ==, 0);
+}
+
+#define TEST(name) cmocka_unit_test_teardown (name, process_teardown)
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST (wrong_command_line_of_the_replica_is_one_line_and_exit_2),
+        TEST (wrong_command_line_of_the_client_is_one_line_and_exit_2),
+        TEST (endpoint_in_use_is_named_and_exit_1),
+        TEST (unwritable_stats_file_is_named_and_exit_1),
+        TEST (repeated_replica_id_is_a_warning_and_the_call_completes),
+        TEST (unreachable_replica_in_the_list_does_not_harm_the_call),
+        TEST (unreachable_replicas_alone_give_unavailable_by_the_deadline),
+        TEST (unknown_method_is_unimplemented),
+        TEST (sigterm_drains_and_writes_the_counters),
+        TEST (ZQ_29_killed_replica_on_ipc_restarts_at_once),
+    };
+    return cmocka_run_group_tests_name ("programs", tests, NULL, NULL);
+}
