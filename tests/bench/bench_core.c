@@ -162,16 +162,28 @@ static void fill (struct bench *self, uint32_t length)
     }
 }
 
-static void shuffle_tail (struct bench *self, uint32_t step)
+/* Victims are taken from the end of the array: draw the next ones from the whole queue. */
+static void shuffle_tail (struct bench *self, uint32_t count)
 {
-    /* The next `step` victims, drawn from the whole queue, move to the end of the array. */
-    for (uint32_t i = 0; i < step; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         uint32_t last = self->length - 1 - i;
         uint32_t chosen = (uint32_t)ti_prng_below (&self->prng, last + 1);
         uint64_t kept = self->waiting[last];
         self->waiting[last] = self->waiting[chosen];
         self->waiting[chosen] = kept;
     }
+}
+
+/* Or move the oldest ones there, the oldest last. */
+static void oldest_to_tail (struct bench *self, uint32_t count)
+{
+    uint64_t oldest[LONG_STEP];
+
+    memcpy (oldest, self->waiting, count * sizeof *oldest);
+    self->length -= count;
+    memmove (self->waiting, self->waiting + count, self->length * sizeof *oldest);
+    while (count > 0)
+        self->waiting[self->length++] = oldest[--count];
 }
 
 static tied_duration_t cost_of_clock (void)
@@ -205,46 +217,104 @@ static void remove_one (struct bench *self, struct tied_call_id call, bool by_pe
     (void)take_actions (self);
 }
 
-static void
-removal (const char *name, uint32_t length, uint32_t per_round, uint64_t count, bool by_peer)
+struct removal {
+    const char *name;
+    uint32_t length; /* of the queue */
+    bool by_peer;    /* STARTED; else CANCEL */
+    bool in_order;   /* the oldest first, as a sibling starts them; else at random */
+};
+
+static void removal (const struct removal *how, uint64_t count)
 {
     struct bench bench;
     struct bench_samples rounds;
+    uint32_t per_round = how->length < LONG_STEP ? how->length : LONG_STEP;
     tied_duration_t clock_cost = cost_of_clock ();
 
     open_core (&bench, LONG);
     bench_samples_init (&rounds, count);
     uint64_t allocations = bench_allocations ();
     for (uint64_t round = 0; round < count; round++) {
-        fill (&bench, length);
-        shuffle_tail (&bench, per_round);
+        fill (&bench, how->length);
+        if (how->in_order)
+            oldest_to_tail (&bench, per_round);
+        else
+            shuffle_tail (&bench, per_round);
         tied_time_t before = ti_clock_now ();
         for (uint32_t i = 0; i < per_round; i++)
-            remove_one (&bench, call_id (bench.waiting[--bench.length]), by_peer);
+            remove_one (&bench, call_id (bench.waiting[--bench.length]), how->by_peer);
         bench_samples_add (&rounds, (ti_clock_now () - before - clock_cost) * 1000 / per_round);
     }
-    report (name, &rounds, bench_allocations () - allocations);
+    report (how->name, &rounds, bench_allocations () - allocations);
     if (tied_replica_core_counters (bench.core)->dropped != count * per_round)
         bench_fail ("not every removal removed a copy");
     bench_samples_free (&rounds);
     close_core (&bench);
 }
 
+/* The measure for a removal from a long queue: one read that depends on the read before, at random
+   over as much memory as the queue's arrays take. */
+static void chase (uint64_t count)
+{
+    struct tied_replica_core_options options;
+    struct bench_samples rounds;
+    struct ti_prng prng;
+    uint32_t (*lines)[16];
+    uint32_t *order;
+    uint32_t at = 0;
+    size_t number;
+
+    tied_replica_core_options_init (&options);
+    options.incarnation = 1;
+    size_t empty = tied_replica_core_size (&options);
+    options.queue_depth = LONG;
+    number = (tied_replica_core_size (&options) - empty) / sizeof *lines;
+    lines = calloc (number, sizeof *lines);
+    order = calloc (number, sizeof *order);
+    if (!lines || !order)
+        bench_fail ("no memory");
+    ti_prng_seed (&prng, 1);
+    for (uint32_t i = 0; i < number; i++) {
+        uint32_t other = (uint32_t)ti_prng_below (&prng, i + 1);
+        order[i] = order[other];
+        order[other] = i;
+    }
+    for (size_t i = 0; i < number; i++)
+        lines[order[i]][0] = order[(i + 1) % number];
+    bench_samples_init (&rounds, count / LONG_STEP);
+    for (uint64_t round = 0; round < count / LONG_STEP; round++) {
+        tied_time_t before = ti_clock_now ();
+        for (int i = 0; i < LONG_STEP; i++)
+            at = lines[at][0];
+        bench_samples_add (&rounds, (ti_clock_now () - before) * 1000 / LONG_STEP);
+    }
+    if (at >= number)
+        bench_fail ("chase");
+    report ("core_memory_read", &rounds, 0);
+    bench_samples_free (&rounds);
+    free (order);
+    free (lines);
+}
+
 int main (int argc, char **argv)
 {
+    static const struct removal removals[] = {{"core_started_of_long", LONG, true, false},
+                                              {"core_started_of_short", SHORT, true, false},
+                                              {"core_started_in_order", LONG, true, true},
+                                              {"core_cancel_of_long", LONG, false, false},
+                                              {"core_cancel_of_short", SHORT, false, false}};
     double copies = 3000000;
-    double removals = 400000;
+    double removed = 400000;
     const struct bench_arg args[] = {{"--copies", &copies, "copies served"},
-                                     {"--removals", &removals, "copies removed"},
+                                     {"--removals", &removed, "copies removed"},
                                      {NULL, NULL, NULL}};
 
     bench_args (argc, argv, args);
     one_copy ((uint64_t)copies);
-    uint64_t few = (uint64_t)removals / SHORT;
-    uint64_t many = (uint64_t)removals / LONG_STEP;
-    removal ("core_started_of_long", LONG, LONG_STEP, many, true);
-    removal ("core_started_of_short", SHORT, SHORT, few, true);
-    removal ("core_cancel_of_long", LONG, LONG_STEP, many, false);
-    removal ("core_cancel_of_short", SHORT, SHORT, few, false);
+    for (size_t i = 0; i < sizeof removals / sizeof removals[0]; i++) {
+        uint32_t per_round = removals[i].length < LONG_STEP ? removals[i].length : LONG_STEP;
+        removal (&removals[i], (uint64_t)removed / per_round);
+    }
+    chase ((uint64_t)removed);
     return 0;
 }
