@@ -174,6 +174,8 @@ TIED_NODISCARD int
 ti_seat_wait (tied_client_t *self, struct ti_waiter *waiter, tied_time_t until, tied_time_t now);
 /* One round of work by the owner of the seat: poll until then, for `waiter` if not NULL. */
 void ti_seat_turn (tied_client_t *self, struct ti_waiter *waiter, tied_time_t until);
+/* The leader waits for one call, which has ended, and nobody else waits for anything. */
+bool ti_seat_is_done (const tied_client_t *self);
 /* A call has ended: wake who waits for it. */
 void ti_seat_call_ended (tied_client_t *self, uint32_t token);
 /* The state of a replica has changed. */

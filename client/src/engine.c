@@ -247,6 +247,10 @@ static uint32_t receive (tied_client_t *self, uint32_t replica, tied_time_t now)
         }
         ti_engine_on_envelope (self, replica, &envelope, now);
         ti_envelope_close (&envelope);
+        /* To find out that there is no more would cost another look at the socket; the one that is
+           due before the next wait tells as well. */
+        if (ti_seat_is_done (self))
+            return taken + 1;
     }
     return taken;
 }

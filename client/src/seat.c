@@ -30,6 +30,14 @@ static bool is_satisfied (const tied_client_t *self, const struct ti_waiter *wai
     TI_UNREACHABLE ();
 }
 
+bool ti_seat_is_done (const tied_client_t *self)
+{
+    const struct ti_waiter *leader = self->leader;
+
+    return leader && leader->kind == TI_WAIT_CALL && self->waiters == self->waiters_last &&
+           is_satisfied (self, leader);
+}
+
 static void enlist (tied_client_t *self, struct ti_waiter *waiter)
 {
     waiter->prev = self->waiters_last;
