@@ -15,8 +15,11 @@ int main (int argc, char **argv)
     tied_client_options_init (&options);
     tied_client_t *client = tied_client_new (&options);
     for (int i = 1; argc == 4 && i < 3; i++) {
-        char *id = strtok (argv[i], "="), *endpoint = strtok (NULL, "");
-        if (tied_client_add_replica (client, id, endpoint) != 0)
+        char *endpoint = strchr (argv[i], '=');
+        if (!endpoint)
+            return 2;
+        *endpoint++ = 0;
+        if (tied_client_add_replica (client, argv[i], endpoint) != 0)
             return 2;
     }
     if (argc != 4 || tied_client_start (client) != 0)
@@ -26,9 +29,9 @@ int main (int argc, char **argv)
     call.is_idempotent = true; /* it may run twice, so it may be tied */
     if (tied_client_call (client, &call, &reply) != 0)
         return 1;
-    printf ("%s: %.*s (second copy: %s)\n", tied_outcome_name ((int)reply.details.outcome),
+    printf ("%s: %.*s (copies sent: %u)\n", tied_outcome_name ((int)reply.details.outcome),
             (int)reply.body_size, reply.body ? (const char *)reply.body : "",
-            tied_not_sent_name ((int)reply.details.not_sent));
+            reply.details.copies_sent);
     tied_reply_release (&reply);
     tied_client_destroy (&client);
     return 0;
