@@ -144,13 +144,14 @@ int ti_loop_wait (ti_loop_t *self, tied_time_t until, uint32_t *out_tags, int ca
     int count;
     int tags = 0;
 
-    /* Room for the two descriptors of the loop, so that the caller's capacity is enough. */
-    if (capacity > EVENTS_MAX - 2)
-        capacity = EVENTS_MAX - 2;
+    /* No more than can be handed out: an edge that was taken here and not handed out would never
+       come again. */
+    if (capacity > EVENTS_MAX)
+        capacity = EVENTS_MAX;
     do {
         tied_duration_t ns =
             until == TIED_NEVER || until == 0 ? until : ti_time_sub (until, ti_clock_now ());
-        count = wait_events (self->epoll_fd, events, capacity + 2, ns);
+        count = wait_events (self->epoll_fd, events, capacity, ns);
     } while (count < 0 && errno == EINTR);
 
     for (int i = 0; i < count; i++) {
@@ -158,7 +159,7 @@ int ti_loop_wait (ti_loop_t *self, tied_time_t until, uint32_t *out_tags, int ca
             take_kick (self);
         else if (events[i].data.u64 == TAG_TIMER)
             take_timer (self);
-        else if (tags < capacity)
+        else
             out_tags[tags++] = (uint32_t)events[i].data.u64;
     }
     return tags;

@@ -95,6 +95,33 @@ static void more_ready_fds_than_capacity_come_in_several_waits (void **state)
         close (fds[i]);
 }
 
+/* An edge-triggered descriptor is told once: what does not fit must wait, not vanish. */
+static void edges_beyond_the_capacity_come_in_later_waits (void **state)
+{
+    enum {
+        FDS = 9
+    };
+    int fds[FDS];
+    bool seen[FDS] = {false};
+    int left = FDS;
+    for (uint32_t i = 0; i < FDS; i++) {
+        fds[i] = eventfd (1, EFD_NONBLOCK);
+        CHECK_I64 (ti_loop_add_edge (*state, fds[i], i), ==, 0);
+    }
+    for (int rounds = 0; left > 0 && rounds < 100; rounds++) {
+        uint32_t tags[2];
+        int count = ti_loop_wait (*state, 0, tags, 2);
+        CHECK_I64 (count, <=, 2);
+        for (int i = 0; i < count; i++) {
+            left -= !seen[tags[i]];
+            seen[tags[i]] = true;
+        }
+    }
+    for (int i = 0; i < FDS; i++)
+        close (fds[i]);
+    CHECK_I64 (left, ==, 0);
+}
+
 static void adding_a_closed_fd_is_an_error (void **state)
 {
     int fd = eventfd (0, 0);
@@ -220,6 +247,7 @@ int main (void)
         cmocka_unit_test (wait_ends_at_its_time_and_not_before),
         cmocka_unit_test (readable_fd_gives_its_tag_until_it_is_read),
         cmocka_unit_test (more_ready_fds_than_capacity_come_in_several_waits),
+        cmocka_unit_test (edges_beyond_the_capacity_come_in_later_waits),
         cmocka_unit_test (adding_a_closed_fd_is_an_error),
         cmocka_unit_test (kick_before_the_wait_ends_it_once),
         cmocka_unit_test (no_kick_is_lost_between_threads),
