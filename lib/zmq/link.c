@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Less than RECONNECT_IVL: between two looks closer than this no reconnect can hide. */
-#define UNSEEN_MAX TIED_MS (15)
+/* Less than RECONNECT_IVL: the monitor need not be asked more often to miss no reconnect. By the
+   time since it was asked, not since the last look: a thread can be held up between its reading of
+   the clock and its look, and under load the looks never stop. */
+#define ASK_AFTER TIED_MS (15)
 
 static int open_monitor (struct ti_link *self, void *context)
 {
@@ -77,12 +79,13 @@ unsigned ti_link_update (struct ti_link *self, tied_time_t now)
     int events = ti_sock_events (self->sock);
     bool is_up = (events & ZMQ_POLLOUT) != 0;
     bool was_up = self->is_up;
-    bool hides = now - self->seen_at > UNSEEN_MAX || is_up != was_up;
+    bool is_asked = now - self->asked_at > ASK_AFTER || is_up != was_up;
     unsigned bits = (events & ZMQ_POLLIN) != 0 ? TI_LINK_READABLE : 0;
 
-    self->seen_at = now;
     self->is_up = is_up;
-    if (hides && was_disconnected (self) && was_up && is_up)
+    if (is_asked)
+        self->asked_at = now;
+    if (is_asked && was_disconnected (self) && was_up && is_up)
         return bits | TI_LINK_DOWN | TI_LINK_UP;
     if (was_up && !is_up)
         bits |= TI_LINK_DOWN;

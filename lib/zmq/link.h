@@ -25,7 +25,7 @@ struct ti_link {
     void *monitor; /* PAIR that receives disconnect events */
     int fd;        /* ZMQ_FD of sock: watch it for reading */
     bool is_up;
-    tied_time_t seen_at; /* of the last update */
+    tied_time_t asked_at; /* when the monitor was last asked */
 };
 
 /*

@@ -143,6 +143,29 @@ static void reconnect_that_nobody_watched_is_reported_as_down_and_up (void **sta
     CHECK_U64 (ti_link_update (&self->link, ti_clock_now ()), ==, 0);
 }
 
+/* Somebody who looks every millisecond, but was held up between reading the clock and looking. */
+static void reconnect_is_reported_although_the_looks_seem_close_together (void **state)
+{
+    struct fixture *self = *state;
+    wait_bits (self, TI_LINK_UP);
+    tied_time_t now = ti_clock_now ();
+    ti_link_update (&self->link, now);
+    ti_sock_close (&self->router);
+    bind_router (self, self->endpoint);
+    zmq_pollitem_t item = {self->router, 0, ZMQ_POLLIN, 0};
+    tied_time_t until = ti_clock_now () + BOUND;
+    do {
+        CHECK_U64 (ti_clock_now (), <, until);
+        (void)send_ping (self, 9);
+    } while (zmq_poll (&item, 1, 5) == 0);
+    unsigned bits = 0;
+    for (int looks = 0; looks < 100 && bits == 0; looks++) {
+        now += MS (1);
+        bits = ti_link_update (&self->link, now);
+    }
+    CHECK_U64 (bits, ==, TI_LINK_DOWN | TI_LINK_UP);
+}
+
 static void ZQ_28_message_is_not_missed_after_a_send_used_the_edge (void **state)
 {
     struct fixture *self = *state;
@@ -201,6 +224,7 @@ int main (void)
         TEST (lost_connection_is_a_down_edge_and_sends_are_refused),
         TEST (ZQ_08_link_comes_back_after_each_restart_of_the_other_side),
         TEST (reconnect_that_nobody_watched_is_reported_as_down_and_up),
+        TEST (reconnect_is_reported_although_the_looks_seem_close_together),
         TEST (ZQ_28_message_is_not_missed_after_a_send_used_the_edge),
         TEST (ZQ_24_close_with_an_unreachable_peer_ends_soon),
         TEST (invalid_endpoint_leaves_nothing_open),
