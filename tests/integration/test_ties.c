@@ -320,10 +320,11 @@ static void CL_10_a_large_reply_arrives_whole_while_the_other_copy_is_cancelled 
 }
 
 /* ZQ-09: replicas configured alike, both ways at once; nothing may get lost on the way. */
-static void ZQ_09_CL_05_cancels_in_both_directions_all_arrive (void **state)
+static void ZQ_09_RQ_12_crossing_cancels_all_arrive_and_none_is_answered (void **state)
 {
     struct pair pair = {0};
     uint32_t calls = (uint32_t)check_scale (10000);
+    uint64_t frames = 0;
 
     (void)state;
     cluster_run (&pair.cluster, 2, "echo");
@@ -337,10 +338,37 @@ static void ZQ_09_CL_05_cancels_in_both_directions_all_arrive (void **state)
         cluster_await_equal (&pair.cluster, 1 - i, "started_received", sent);
         CHECK_U64 (cluster_stat (&pair.cluster, i, "started_unsent"), ==, 0);
         CHECK_U64 (sent, >, 0);
-        /* RQ-12: one for each start, none is answered. */
         CHECK_U64 (sent, <=, cluster_stat (&pair.cluster, i, "executed"));
+        frames += sent + cluster_stat (&pair.cluster, i, "untie_sent");
     }
+    /* On the peer links there is nothing but those and the greetings. */
+    CHECK_U64 (cluster_sum (&pair.cluster, "frames_peer"), ==, frames + 4);
     CHECK_U64 (CLIENT_COUNTER (pair.client, cancels_sent), <=, 2 * (uint64_t)calls);
+    close_pair (&pair);
+}
+
+/* Both peer links stand still while both replicas start and cancel as fast as they can: calls go
+   on, and when the links move again all is counted. */
+static void CL_05_stuck_cancel_links_do_not_stop_the_calls (void **state)
+{
+    struct pair pair = {0};
+    uint32_t calls = (uint32_t)check_scale (10000);
+
+    (void)state;
+    run_through_peer_proxies (&pair, "echo");
+    open_volley (&pair, "echo", calls);
+    pair.volley.call.stagger_ns = 0;
+    pair.volley.call.timeout_ns = S (5);
+    for (uint32_t i = 0; i < 2; i++)
+        proxy_set (pair.proxies[i], PROXY_TO_TARGET, PROXY_HOLD);
+    volley_fire (&pair.volley, calls, 64);
+    volley_finish (&pair.volley);
+    CHECK_U64 (pair.volley.outcomes[TIED_OUTCOME_OK], ==, calls);
+    for (uint32_t i = 0; i < 2; i++)
+        proxy_set (pair.proxies[i], PROXY_TO_TARGET, PROXY_PASS);
+    for (uint32_t i = 0; i < 2; i++)
+        cluster_await_equal (&pair.cluster, 1 - i, "started_received",
+                             cluster_stat (&pair.cluster, i, "started_sent"));
     close_pair (&pair);
 }
 
@@ -357,7 +385,8 @@ int main (void)
         TEST (both_copies_rejected_end_the_call_as_not_executed),
         TEST (sibling_that_is_no_peer_is_served_untied_and_counted),
         TEST (CL_10_a_large_reply_arrives_whole_while_the_other_copy_is_cancelled),
-        TEST (ZQ_09_CL_05_cancels_in_both_directions_all_arrive),
+        TEST (ZQ_09_RQ_12_crossing_cancels_all_arrive_and_none_is_answered),
+        TEST (CL_05_stuck_cancel_links_do_not_stop_the_calls),
     };
     return cmocka_run_group_tests_name ("ties", tests, NULL, NULL);
 }

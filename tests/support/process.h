@@ -15,6 +15,18 @@
 /* Longer than any program of ours needs for anything, also with sanitizers on a crowded machine. */
 #define PROCESS_BOUND_MS 60000
 
+/* Sanitizers keep freed memory and shadow every byte: a resident set says nothing then. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define PROCESS_MEMORY_IS_MEANINGFUL 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define PROCESS_MEMORY_IS_MEANINGFUL 0
+#endif
+#endif
+#ifndef PROCESS_MEMORY_IS_MEANINGFUL
+#define PROCESS_MEMORY_IS_MEANINGFUL 1
+#endif
+
 struct process;
 
 /* argv[0] is the path, the list ends with NULL. A program that cannot be started fails the test. */
