@@ -34,5 +34,5 @@ int main (int argc, char **argv)
             reply.details.copies_sent);
     tied_reply_release (&reply);
     tied_client_destroy (&client);
-    return 0;
+    return reply.details.outcome == TIED_OUTCOME_OK ? 0 : 1;
 }
