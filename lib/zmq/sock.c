@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 
 /* Headers with bodies up to here are packed on the stack and copied once into the message. */
 #define STACK_HEADER 2048
@@ -15,7 +17,10 @@ enum {
     CONNECT_TIMEOUT_MS = 2000, /* a silent host is tried again, instead of the system's minutes */
     KEEPALIVE_IDLE_S = 10,
     KEEPALIVE_INTERVAL_S = 5,
-    KEEPALIVE_COUNT = 3
+    KEEPALIVE_COUNT = 3,
+    /* epoll sets and eventfds of libzmq's two threads, of the context, a socket and its monitor,
+       and a connection or two */
+    DESCRIPTORS_NEEDED = 16
 };
 
 static int set_int (void *sock, int option, int value)
@@ -49,9 +54,29 @@ static int set_options (void *sock, const struct ti_sock_options *options)
     return rc;
 }
 
+/* The first socket of a context starts libzmq's threads, and those abort the process when they get
+   no descriptor (ZQ-17). Others may take what is free now before libzmq does: this makes the abort
+   unlikely, not impossible. */
+static bool has_descriptors (void)
+{
+    int taken[DESCRIPTORS_NEEDED];
+    int count = 0;
+    bool is_enough;
+
+    while (count < DESCRIPTORS_NEEDED &&
+           (taken[count] = eventfd (0, EFD_CLOEXEC | EFD_NONBLOCK)) >= 0)
+        count++;
+    is_enough = count == DESCRIPTORS_NEEDED;
+    while (count > 0)
+        (void)close (taken[--count]);
+    if (!is_enough)
+        errno = EMFILE;
+    return is_enough;
+}
+
 void *ti_sock_new (void *context, const struct ti_sock_options *options)
 {
-    void *sock = zmq_socket (context, options->type);
+    void *sock = has_descriptors () ? zmq_socket (context, options->type) : NULL;
 
     if (sock && set_options (sock, options) != 0)
         ti_sock_close (&sock);
