@@ -205,6 +205,9 @@ int ti_seat_wait (tied_client_t *self, struct ti_waiter *waiter, tied_time_t unt
     waiter->has_cond = false;
     waiter->is_called = false;
     self->caller_seen = ti_max (self->caller_seen, now);
+    /* A leader has been told of all completions that came in its turn, and takes one. */
+    if (waiter->kind == TI_WAIT_QUEUE && is_done && self->calls.queue_count > 1)
+        call_queue_waiter (self);
     ti_seat_hand_over (self);
     if (!self->waiters) {
         ti_thread_nudge (self, now);

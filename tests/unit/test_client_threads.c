@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../../client/src/client_internal.h"
+
 #define THREADS 4
 #define ROUNDS  400
 
@@ -288,6 +290,81 @@ static void stop_sends_waiting_threads_home (void **state)
     }
 }
 
+static void *wait_for_queue_a_while (void *arg)
+{
+    struct late_waiter *waiter = arg;
+    struct tied_reply reply;
+
+    waiter->rc = tied_client_next (waiter->client, S (5), &reply);
+    if (waiter->rc == 0)
+        tied_reply_release (&reply);
+    return NULL;
+}
+
+static void await_waiters (tied_client_t *client, uint32_t wanted)
+{
+    tied_time_t give_up = ti_clock_now () + S (10);
+    uint32_t count;
+
+    do {
+        CHECK_U64 (ti_clock_now (), <, give_up);
+        count = 0;
+        pthread_mutex_lock (&client->lock);
+        for (struct ti_waiter *waiter = client->waiters; waiter; waiter = waiter->next)
+            count++;
+        pthread_mutex_unlock (&client->lock);
+    } while (count < wanted);
+}
+
+/* The leader takes one of two completions that came together, and the seat goes to a thread that
+   does not wait for the queue: the other completion still has to reach the one that does. */
+static void completions_that_come_together_wake_as_many_threads (void **state)
+{
+    struct echo_thread echoes[1];
+    tied_client_t *client = make_client (TIED_DRIVE_CALLER, echoes, 1);
+    struct tied_call call = world_call (TIED_MODE_SINGLE, true);
+    struct tied_client_event cancel = {.type = TIED_CLIENT_EV_CANCEL};
+    atomic_uint returned;
+    struct late_waiter first = {.client = client}, second = {.client = client};
+    struct late_waiter other = {.client = client, .returned = &returned};
+    struct tied_call_id ids[2];
+    pthread_t threads[3];
+    tied_time_t ended;
+
+    (void)state;
+    atomic_init (&returned, 0);
+    echo_thread_silence (&echoes[0]);
+    call.timeout_ns = S (20);
+    CHECK_I64 (tied_client_submit (client, &call, &other.id), ==, 0);
+    call.to_queue = true;
+    for (int i = 0; i < 2; i++)
+        CHECK_I64 (tied_client_submit (client, &call, &ids[i]), ==, 0);
+    CHECK_I64 (pthread_create (&threads[0], NULL, wait_for_queue_a_while, &first), ==, 0);
+    await_waiters (client, 1);
+    CHECK_I64 (pthread_create (&threads[1], NULL, wait_for_id, &other), ==, 0);
+    await_waiters (client, 2);
+    CHECK_I64 (pthread_create (&threads[2], NULL, wait_for_queue_a_while, &second), ==, 0);
+    await_waiters (client, 3);
+    ended = ti_clock_now ();
+    pthread_mutex_lock (&client->lock);
+    for (int i = 0; i < 2; i++) {
+        cancel.u.cancel.call = ids[i];
+        CHECK_I64 (ti_engine_step (client, &cancel, ti_clock_now ()), ==, 0);
+    }
+    ti_engine_settle (client);
+    pthread_mutex_unlock (&client->lock);
+    pthread_join (threads[0], NULL);
+    pthread_join (threads[2], NULL);
+    CHECK_I64 (first.rc, ==, 0);
+    CHECK_I64 (second.rc, ==, 0);
+    /* At the end of its time a thread that nobody woke finds the completion as well. */
+    CHECK_U64 (ti_clock_now () - ended, <, S (4));
+    CHECK_I64 (tied_client_cancel (client, other.id), ==, 0);
+    pthread_join (threads[1], NULL);
+    tied_client_destroy (&client);
+    echo_thread_stop (&echoes[0]);
+}
+
 /* Nobody waits, so the client's own thread has to: the deadline passes, the queue fills. */
 static void a_threaded_client_works_while_nobody_waits (void **state)
 {
@@ -317,6 +394,7 @@ int main (void)
         cmocka_unit_test (CL_06_cancel_races_submit_and_every_call_ends_once),
         cmocka_unit_test (a_second_thread_cannot_wait_for_the_same_call),
         cmocka_unit_test (stop_sends_waiting_threads_home),
+        cmocka_unit_test (completions_that_come_together_wake_as_many_threads),
         cmocka_unit_test (a_threaded_client_works_while_nobody_waits),
     };
 
