@@ -12,6 +12,8 @@
 /* Timeouts of the core handled in one turn at most. */
 #define TIMEOUTS_MAX 8
 #define TAGS_MAX     16
+/* Turns that somebody takes whose time is over while messages are left. */
+#define TURNS_MAX 64
 
 void ti_engine_lock (tied_replica_t *self)
 {
@@ -150,9 +152,16 @@ static void hand_over (tied_replica_t *self)
     self->is_parked = false;
 }
 
+bool ti_engine_is_flooded (tied_replica_t *self, tied_time_t until, uint32_t turns)
+{
+    self->now = ti_max (self->now, ti_clock_now ());
+    return self->now >= until && turns >= TURNS_MAX;
+}
+
 struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bool can_work)
 {
     bool has_looked = false; /* at the loop, also when there is no time to wait */
+    uint32_t turns = 0;
 
     for (;;) {
         ti_engine_turn (self, can_work || self->waiting_workers > 0);
@@ -172,8 +181,12 @@ struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bo
             if (self->waiting_workers > 0)
                 hand_over (self);
         }
-        if (self->dirty != 0)
-            continue;
+        if (self->dirty != 0) {
+            if (!ti_engine_is_flooded (self, until, ++turns))
+                continue;
+            ti_loop_kick (self->loop);
+            return NULL;
+        }
         if (has_looked && self->now >= until)
             return NULL;
         ti_engine_wait (self, until, can_work);

@@ -125,7 +125,7 @@ struct tied_replica {
     struct tied_replica_event follow_ups[TI_FOLLOW_UPS_MAX];
     uint32_t follow_ups_count;
     uint32_t gone_count;     /* CLIENT_GONE among them */
-    tied_time_t answered_at; /* last answer to a client */
+    tied_time_t answered_at; /* last REPLY; refusals go on for as long as clients ask */
     tied_time_t now;         /* last clock reading, never goes back */
 
     void *context;
@@ -180,6 +180,9 @@ void ti_replica_settle (tied_replica_t *self, bool looks_again);
 struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bool can_work);
 /* Wait for the loop, unlocked meanwhile, and mark what it reports. */
 void ti_engine_wait (tied_replica_t *self, tied_time_t until, bool can_work);
+/* Messages are left; read the clock. true: the caller's time is over and it has looked often enough:
+   a flood of messages that start nothing must not keep it. */
+bool ti_engine_is_flooded (tied_replica_t *self, tied_time_t until, uint32_t turns);
 /* Have the loop wake a waiter at this time. */
 void ti_engine_arm (tied_replica_t *self, tied_time_t at);
 

@@ -65,6 +65,7 @@ static int serve_some (tied_replica_t *self)
 static int poll_until (tied_replica_t *self, tied_time_t until)
 {
     bool has_looked = false; /* at the loop, also when there is no time to wait */
+    uint32_t turns = 0;
     int served = 0;
 
     for (;;) {
@@ -72,8 +73,11 @@ static int poll_until (tied_replica_t *self, tied_time_t until)
         served += serve_some (self);
         if (self->is_stopping || served >= (int)self->options.batch_max)
             break;
-        if (self->dirty != 0 || tied_replica_core_can_run (self->core))
+        if (self->dirty != 0 || tied_replica_core_can_run (self->core)) {
+            if (ti_engine_is_flooded (self, until, ++turns))
+                break;
             continue;
+        }
         if (served > 0 || (has_looked && self->now >= until))
             break;
         ti_engine_wait (self, until, true);

@@ -25,7 +25,6 @@ void ti_send_to_client (tied_replica_t *self,
         rc = ti_sock_send (self->clients_sock, route->bytes, route->size, message,
                            self->options.inline_max);
         self->dirty |= TI_DIRTY_CLIENTS;
-        self->answered_at = self->now;
         /* One that is not told now is found gone at the next send, or by its silence. */
         if (rc == TIED_ERR_ABSENT && self->gone_count < TI_GONE_MAX) {
             self->gone_count++;
@@ -165,6 +164,7 @@ static void reply (tied_replica_t *self, const struct tied_replica_action *actio
                                                .body = request->answer}};
 
     self->stats.service_ns += action->service_ns;
+    self->answered_at = self->now;
     ti_send_to_client (self, action->client, &message, &self->stats.replies_dropped);
 }
 

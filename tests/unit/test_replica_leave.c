@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/* A replica is left in peace by nobody: its host's functions end in their time all the same. */
+#include "wire_client.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+
+#include <tied/replica.h>
+
+#include "base/util.h"
+
+static void echo (tied_request_t *request, void *arg)
+{
+    size_t size;
+    const void *body = tied_request_body (request, &size);
+
+    (void)arg;
+    if (tied_request_reply (request, body, size) != 0)
+        abort ();
+}
+
+static tied_replica_t *start (uint32_t service)
+{
+    struct tied_replica_options options;
+    tied_replica_t *replica;
+
+    tied_replica_options_init (&options);
+    options.id = "a";
+    options.service = service;
+    replica = tied_replica_new (&options);
+    CHECK_TRUE (replica != NULL);
+    CHECK_I64 (tied_replica_bind (replica, "tcp://127.0.0.1:*"), ==, 0);
+    CHECK_I64 (tied_replica_handle (replica, "echo", echo, NULL), ==, 0);
+    CHECK_I64 (tied_replica_start (replica), ==, 0);
+    return replica;
+}
+
+/* A client that sends as fast as it is told to, whatever comes back. */
+struct pest {
+    char endpoint[256];
+    struct tied_message message;
+    long pause_ms; /* between two messages; 0: none */
+    atomic_bool is_over;
+    atomic_uint sent;
+    pthread_t thread;
+};
+
+static void *pester (void *arg)
+{
+    struct pest *self = arg;
+    struct wire_client client;
+
+    wire_open (&client, self->endpoint);
+    while (!atomic_load (&self->is_over)) {
+        self->message.u.request.call.sequence++;
+        if (ti_sock_send (client.sock, NULL, 0, &self->message, 1024) == 0)
+            atomic_fetch_add (&self->sent, 1);
+        if (self->pause_ms > 0)
+            (void)wire_receive_within (&client, self->pause_ms);
+    }
+    wire_close (&client);
+    return NULL;
+}
+
+static void pest_start (struct pest *self, const tied_replica_t *replica)
+{
+    snprintf (self->endpoint, sizeof self->endpoint, "%s", tied_replica_endpoint (replica));
+    atomic_init (&self->is_over, false);
+    atomic_init (&self->sent, 0);
+    CHECK_I64 (pthread_create (&self->thread, NULL, pester, self), ==, 0);
+}
+
+static void pest_stop (struct pest *self)
+{
+    atomic_store (&self->is_over, true);
+    pthread_join (self->thread, NULL);
+}
+
+static void stop_ends_although_clients_go_on_asking (void **state)
+{
+    tied_replica_t *replica = start (TIED_SERVICE_POOL);
+    struct pest pest = {.message = wire_request (0, 0, "echo", "", 0), .pause_ms = 5};
+    tied_time_t before;
+
+    (void)state;
+    pest_start (&pest, replica);
+    while (atomic_load (&pest.sent) < 3)
+        sched_yield ();
+    before = ti_clock_now ();
+    CHECK_I64 (tied_replica_stop (replica, S (8)), ==, 0);
+    CHECK_U64 (ti_clock_now () - before, <, S (4));
+    pest_stop (&pest);
+    tied_replica_destroy (&replica);
+}
+
+static void *stop_it (void *arg)
+{
+    return tied_replica_stop (arg, S (10)) == 0 ? arg : NULL;
+}
+
+static void threads_that_stop_at_the_same_time_all_return (void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        tied_replica_t *replica = start (TIED_SERVICE_POOL);
+        pthread_t threads[3];
+
+        for (int i = 0; i < 3; i++)
+            CHECK_I64 (pthread_create (&threads[i], NULL, stop_it, replica), ==, 0);
+        for (int i = 0; i < 3; i++) {
+            void *result;
+            CHECK_I64 (pthread_join (threads[i], &result), ==, 0);
+            CHECK_PTR (result, ==, (void *)replica);
+        }
+        tied_replica_destroy (&replica);
+    }
+}
+
+/* The host of an inline replica has more to do than to listen to one client. */
+static void poll_ends_under_a_flood_of_messages_that_start_nothing (void **state)
+{
+    enum {
+        PESTS = 3
+    };
+    tied_replica_t *replica = start (TIED_SERVICE_INLINE);
+    struct pest pests[PESTS];
+    tied_time_t slowest = 0;
+    tied_time_t until = ti_clock_now () + S (2);
+
+    (void)state;
+    for (int i = 0; i < PESTS; i++) {
+        memset (&pests[i], 0, sizeof pests[i]);
+        pests[i].message = wire_request (0, 0, "nobody-has-this", "", 0);
+        pest_start (&pests[i], replica);
+    }
+    while (ti_clock_now () < until) {
+        tied_time_t before = ti_clock_now ();
+
+        CHECK_I64 (tied_replica_poll (replica, 0), ==, 0);
+        slowest = ti_max (slowest, ti_clock_now () - before);
+    }
+    for (int i = 0; i < PESTS; i++)
+        pest_stop (&pests[i]);
+    tied_replica_destroy (&replica);
+    CHECK_U64 (slowest, <, MS (500));
+}
+
+static void on_signal (int number)
+{
+    (void)number;
+}
+
+struct shaker {
+    pthread_t target;
+    atomic_bool is_over;
+};
+
+static void *shake (void *arg)
+{
+    struct shaker *self = arg;
+
+    while (!atomic_load (&self->is_over)) {
+        pthread_kill (self->target, SIGUSR1);
+        sched_yield ();
+    }
+    return NULL;
+}
+
+static int count_threads (void)
+{
+    DIR *tasks = opendir ("/proc/self/task");
+    int count = 0;
+
+    CHECK_TRUE (tasks != NULL);
+    while (readdir (tasks))
+        count++;
+    closedir (tasks);
+    return count;
+}
+
+static void ZQ_21_destroy_under_signals_leaves_no_thread (void **state)
+{
+    struct sigaction action = {.sa_handler = on_signal};
+    struct sigaction before;
+    int threads = count_threads ();
+
+    (void)state;
+    CHECK_I64 (sigaction (SIGUSR1, &action, &before), ==, 0);
+    for (int round = 0; round < 20; round++) {
+        tied_replica_t *replica = start (TIED_SERVICE_INLINE);
+        struct shaker shaker = {.target = pthread_self ()};
+        pthread_t thread;
+
+        CHECK_I64 (pthread_create (&thread, NULL, shake, &shaker), ==, 0);
+        tied_replica_destroy (&replica);
+        atomic_store (&shaker.is_over, true);
+        pthread_join (thread, NULL);
+    }
+    sigaction (SIGUSR1, &before, NULL);
+    CHECK_I64 (count_threads (), ==, threads);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (stop_ends_although_clients_go_on_asking),
+        cmocka_unit_test (threads_that_stop_at_the_same_time_all_return),
+        cmocka_unit_test (poll_ends_under_a_flood_of_messages_that_start_nothing),
+        cmocka_unit_test (ZQ_21_destroy_under_signals_leaves_no_thread),
+    };
+
+    return cmocka_run_group_tests_name ("replica leaves", tests, NULL, NULL);
+}
