@@ -176,7 +176,7 @@ static void ZQ_27_a_peers_cancel_is_heard_in_the_middle_of_a_flood (void **state
     wire_send (&peer, &hello);
     wire_expect (&peer, TIED_WIRE_WELCOME);
     wire_sync (&client);
-    process_signal (cluster.nodes[0].process, SIGSTOP);
+    process_stop (cluster.nodes[0].process);
     for (uint64_t i = 0; i < count; i++) {
         struct tied_message message = wire_request (i, 0, "echo", "0123456789", 10);
         wire_send (&client, &message);

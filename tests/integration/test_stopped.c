@@ -54,7 +54,7 @@ static void queued_copies_that_expire_while_the_replica_is_stopped_do_not_run (v
     for (uint64_t i = 0; i < WAITING; i++)
         send_limited (&client, i, 150000);
     cluster_await (&cluster, 0, "received", executed + WAITING);
-    process_signal (cluster.nodes[0].process, SIGSTOP);
+    process_stop (cluster.nodes[0].process);
     /* Their time passes; a stopped replica says nothing. */
     (void)wire_receive_within (&client, 300);
     struct tied_message cancel = wire_cancel (OCCUPY_CALL, TIED_CANCEL_CALLER);
@@ -80,7 +80,7 @@ static void unread_copies_that_expire_while_the_replica_is_stopped_do_not_run (v
     cluster_run (&cluster, 1, "echo");
     wire_open (&client, cluster.nodes[0].client);
     greet (&client);
-    process_signal (cluster.nodes[0].process, SIGSTOP);
+    process_stop (cluster.nodes[0].process);
     for (uint64_t i = 0; i < WAITING; i++)
         send_limited (&client, i, 100000);
     CHECK_I64 (wire_receive_within (&client, 250), ==, 0);
@@ -106,7 +106,7 @@ static void calls_to_a_stopped_replica_end_by_their_deadline_and_never_run (void
     volley_init (&volley, client, "echo", 2 * WAITING + 1);
     volley_submit (&volley);
     volley_finish (&volley);
-    process_signal (cluster.nodes[0].process, SIGSTOP);
+    process_stop (cluster.nodes[0].process);
     volley.call.timeout_ns = MS (200);
     while (volley.submitted < WAITING + 1)
         volley_submit (&volley);
@@ -141,7 +141,7 @@ static void ZQ_05_a_stopped_replica_is_suspected_and_its_calls_run_elsewhere (vo
     options.core.heartbeat_ns = MS (100);
     client = cluster_client (&cluster, &options);
     volley_init (&volley, client, "echo", 200);
-    process_signal (cluster.nodes[1].process, SIGSTOP);
+    process_stop (cluster.nodes[1].process);
     volley_fire (&volley, 60, 60);
     volley_finish (&volley);
     tied_time_t until = ti_clock_now () + MS (PROCESS_BOUND_MS);

@@ -127,6 +127,17 @@ void process_signal (const struct process *self, int number)
     CHECK_I64 (kill (self->pid, number), ==, 0);
 }
 
+void process_stop (const struct process *self)
+{
+    siginfo_t info;
+
+    process_signal (self, SIGSTOP);
+    /* The signal is only on its way; this waits until every thread of it stands. */
+    while (waitid (P_PID, (id_t)self->pid, &info, WSTOPPED) != 0)
+        CHECK_I64 (errno, ==, EINTR);
+    CHECK_I64 (info.si_code, ==, CLD_STOPPED);
+}
+
 static void reap (struct process *self)
 {
     int status = 0;

@@ -35,6 +35,8 @@ pid_t process_pid (const struct process *self);
 /* Next line of standard output, without its end; NULL when it ended. Valid until the next call. */
 const char *process_line (struct process *self);
 void process_signal (const struct process *self, int number);
+/* SIGSTOP, and wait until it stands still. SIGCONT lets it go on. */
+void process_stop (const struct process *self);
 /* Wait for the end. @return exit code, or the negative number of the signal that ended it */
 int process_wait (struct process *self);
 bool process_is_alive (const struct process *self);
