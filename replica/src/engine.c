@@ -93,6 +93,9 @@ void ti_replica_settle (tied_replica_t *self, bool looks_again)
         return;
     }
     ti_engine_turn (self, true);
+    /* Copies that came in the meantime may expire before all that the waiters know of. */
+    if (self->waiting > 0)
+        ti_engine_arm (self, tied_replica_core_deadline (self->core));
     if (self->is_parked)
         (void)pthread_cond_broadcast (&self->changed);
     if ((self->dirty != 0 && self->waiting > 0) ||

@@ -113,7 +113,7 @@ struct tied_replica {
     size_t id_size;
     enum ti_replica_state state;
     bool is_draining;
-    bool is_stopping; /* threads leave */
+    bool is_stopping; /* threads leave; one thread is in ti_replica_halt (), or was */
 
     tied_replica_core_t *core;
     struct tied_request *slots; /* of the core */
@@ -180,8 +180,8 @@ void ti_replica_settle (tied_replica_t *self, bool looks_again);
 struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bool can_work);
 /* Wait for the loop, unlocked meanwhile, and mark what it reports. */
 void ti_engine_wait (tied_replica_t *self, tied_time_t until, bool can_work);
-/* Messages are left; read the clock. true: the caller's time is over and it has looked often enough:
-   a flood of messages that start nothing must not keep it. */
+/* Messages are left; read the clock. true: the caller's time is over and it has looked often
+   enough: a flood of messages that start nothing must not keep it. */
 bool ti_engine_is_flooded (tied_replica_t *self, tied_time_t until, uint32_t turns);
 /* Have the loop wake a waiter at this time. */
 void ti_engine_arm (tied_replica_t *self, tied_time_t at);

@@ -187,6 +187,9 @@ static void ZQ_12_body_over_the_limit_is_answered_and_the_connection_lives (void
     expect_reply (&world, 2, "hi");
     request (&world, 3, "nothing");
     expect_reject (&world, 3, TIED_REJECT_UNKNOWN_METHOD);
+    message = wire_request (4, 0, "tied.stats", body, sizeof body);
+    wire_send (&world.client, &message);
+    expect_reject (&world, 4, TIED_REJECT_TOO_LARGE);
     end (&world);
 }
 
@@ -211,6 +214,30 @@ static void busy_pool_goes_on_refusing_and_answering_pings (void **state)
         wire_expect (&world.client, TIED_WIRE_REPLY);
     CHECK_U64 (stats_of (&world).core.rejected_full, ==, 1);
     end (&world);
+}
+
+/* Both come in one turn of the thread that then serves the first: another one has to know when the
+   second expires. */
+static void copy_behind_a_stuck_handler_is_answered_when_its_time_is_over (void **state)
+{
+    (void)state;
+    for (int round = 0; round < 5; round++) {
+        struct world world;
+        struct tied_message first = wire_request (1, 0, "block", "", 0);
+        struct tied_message second = wire_request (2, 0, "echo", "", 0);
+        make (&world, "a", TIED_SERVICE_POOL, 1);
+        start (&world);
+        wire_sync (&world.client);
+        second.u.request.remaining_us = 60000;
+        wire_send (&world.client, &first);
+        wire_send (&world.client, &second);
+        CHECK_I64 (wire_receive_within (&world.client, 2000), ==, TIED_WIRE_REJECT);
+        CHECK_U64 (world.client.in.u.reject.reason, ==, TIED_REJECT_EXPIRED);
+        await (&world.gate.entered);
+        sem_post (&world.gate.leave);
+        wire_expect (&world.client, TIED_WIRE_REPLY);
+        end (&world);
+    }
 }
 
 static void copies_that_wait_run_on_all_workers_at_once (void **state)
@@ -504,6 +531,7 @@ int main (void)
         cmocka_unit_test (pool_answers_with_small_and_large_bodies),
         cmocka_unit_test (ZQ_12_body_over_the_limit_is_answered_and_the_connection_lives),
         cmocka_unit_test (busy_pool_goes_on_refusing_and_answering_pings),
+        cmocka_unit_test (copy_behind_a_stuck_handler_is_answered_when_its_time_is_over),
         cmocka_unit_test (copies_that_wait_run_on_all_workers_at_once),
         cmocka_unit_test (inline_replica_serves_inside_poll_and_its_fd_says_when),
         cmocka_unit_test (inline_answer_of_another_time_is_sent_at_once),
