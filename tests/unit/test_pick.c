@@ -181,8 +181,8 @@ static void avoided_instances_are_last_or_never (void **state)
 /*
  * 2 replicas that serve 20 copies per ms each, load 0.9, reports 20 ms old. A client that looks
  * only at the report sends all to one side until the report changes; one that adds its own copies
- * does not. With many clients each knows only its share of what is on the way, and the swing is
- * merely bounded: that is what the tie is for.
+ * does not. With many clients each knows only its share of what is on the way; there the test asks
+ * for no more than that the swing is bounded.
  */
 #define CLIENTS 50
 #define LAG     20
