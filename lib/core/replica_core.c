@@ -63,11 +63,13 @@ tied_replica_core_init (void *memory, size_t size, const struct tied_replica_cor
     size_t needed = tied_replica_core_size (options);
     unsigned char *base = memory;
     struct layout at;
+    uint64_t seed;
 
     if (!memory || needed == 0 || size < needed)
         return NULL;
     memset (memory, 0, needed);
     self->options = *options;
+    seed = options->seed ? options->seed : options->incarnation;
     at = layout_of (options);
     base += sizeof *self;
     base += (LINE - (uintptr_t)base % LINE) % LINE;
@@ -77,10 +79,9 @@ tied_replica_core_init (void *memory, size_t size, const struct tied_replica_cor
     ti_admit_init (&self->admit, options);
     ti_clients_init (&self->clients, base + at.clients, options->clients_max,
                      options->client_silence_ns);
-    ti_queue_init (&self->queue, base + at.queue, options->queue_depth + options->workers,
-                   options->incarnation);
+    ti_queue_init (&self->queue, base + at.queue, options->queue_depth + options->workers, seed);
     ti_recent_init (&self->recent, base + at.recent, options->recent_max, options->recent_ttl_ns,
-                    options->incarnation);
+                    seed);
     self->sweep_cursor = TI_SLOT_NONE;
     self->sweep_earliest = TIED_NEVER;
     return self;

@@ -2,6 +2,9 @@
 /* Many requests through one replica core: nothing leaks, limits hold, overload is survived. */
 #include "replica_fixture.h"
 
+#include "base/util.h"
+#include "core/replica_core.h"
+
 static void open_fixture (struct fixture *self, uint32_t queue_depth)
 {
     fixture_options (self);
@@ -200,6 +203,46 @@ static void RQ_14_a_request_cancel_flood_uses_no_memory_and_harms_nobody (void *
     fixture_close (&f);
 }
 
+/* Longest row of occupied places in the index of the queue. */
+static uint32_t longest_row (const struct fixture *f)
+{
+    const struct ti_idmap *index = &f->core->queue.index;
+    const struct ti_idmap_entry *entries =
+        TI_AT_CONST (struct ti_idmap_entry, index, index->entries);
+    uint32_t longest = 0;
+    uint32_t row = 0;
+
+    for (uint32_t i = 0; i <= index->mask; i++) {
+        row = entries[i].value == TI_IDMAP_NONE ? 0 : row + 1;
+        longest = row > longest ? row : longest;
+    }
+    return longest;
+}
+
+/* Ids that fall on one place for whoever knows what the index mixes in. Every client is told the
+   incarnation; the seed is nobody's business. */
+static void RQ_14_ids_made_for_the_incarnation_do_not_pile_up (void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    fixture_options (&f);
+    f.options.queue_depth = 1000;
+    f.options.seed = UINT64_C (0x5eed5eed5eed5eed);
+    f.is_fast = true;
+    fixture_open (&f);
+    for (uint64_t i = 0; i < 500; i++) {
+        struct tied_replica_event event = fixture_request (i, 0);
+
+        event.u.request.call.epoch =
+            (0 - i * UINT64_C (0x9e3779b97f4a7c15)) ^ ti_mix (f.options.incarnation);
+        fixture_feed (&f, &event);
+    }
+    CHECK_U64 (fixture_depth (&f), ==, 500);
+    CHECK_U64 (longest_row (&f), <, 50);
+    fixture_close (&f);
+}
+
 static void RQ_15_a_cancel_does_not_wait_behind_the_queue (void **state)
 {
     struct fixture f;
@@ -293,6 +336,7 @@ int main (void)
         cmocka_unit_test (RQ_10_a_million_unknown_cancels_leave_nothing),
         cmocka_unit_test (RQ_10_tombstones_are_bounded),
         cmocka_unit_test (RQ_14_a_request_cancel_flood_uses_no_memory_and_harms_nobody),
+        cmocka_unit_test (RQ_14_ids_made_for_the_incarnation_do_not_pile_up),
         cmocka_unit_test (RQ_15_a_cancel_does_not_wait_behind_the_queue),
         cmocka_unit_test (RQ_16_the_depth_limit_is_reached_and_never_passed),
         cmocka_unit_test (RQ_17_overload_keeps_most_of_the_capacity),

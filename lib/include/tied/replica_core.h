@@ -30,6 +30,9 @@ enum tied_hedge_lane {
 struct tied_replica_core_options {
     size_t struct_size;            /* set by tied_replica_core_options_init () */
     uint64_t incarnation;          /* random, not 0; the driver draws it */
+    uint64_t seed;                 /* of the hash tables; random and known to no client, or clients
+                                      can make ids that are slow to find; 0, the default: made of
+                                      the incarnation, which all are told */
     uint32_t workers;              /* [1, 4096] copies served at once; default 4 */
     uint32_t queue_depth;          /* [1, 1 << 20] copies waiting at most; default 1024 */
     uint32_t hedge_depth;          /* [0, queue_depth] refuse copies > 0 from this depth on;
