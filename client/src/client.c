@@ -20,12 +20,10 @@
 #define HWM_BASE 1000
 /* stop () in destroy (). */
 #define DESTROY_NS TIED_MS (300)
-/* libzmq's sockets per link: the DEALER and both ends of its monitor. */
-#define SOCKETS_PER_LINK 3
 
 static bool make_context (tied_client_t *self)
 {
-    int sockets = (int)(self->options.core.replicas_max * SOCKETS_PER_LINK + 64);
+    int sockets = (int)(self->options.core.replicas_max * TI_LINK_SOCKETS + 64);
 
     self->context = self->options.zmq_context;
     if (self->context)

@@ -77,11 +77,14 @@ static bool was_disconnected (struct ti_link *self)
 unsigned ti_link_update (struct ti_link *self, tied_time_t now)
 {
     int events = ti_sock_events (self->sock);
+    bool has_ended = events == ZMQ_POLLERR;
     bool is_up = (events & ZMQ_POLLOUT) != 0;
     bool was_up = self->is_up;
     bool is_asked = now - self->asked_at > ASK_AFTER || is_up != was_up;
     unsigned bits = (events & ZMQ_POLLIN) != 0 ? TI_LINK_READABLE : 0;
 
+    if (has_ended)
+        ti_link_close (self);
     self->is_up = is_up;
     if (is_asked)
         self->asked_at = now;
@@ -101,5 +104,7 @@ int ti_link_send (struct ti_link *self, struct tied_message *message, uint32_t i
 
 enum ti_recv ti_link_recv (struct ti_link *self, struct ti_envelope *out)
 {
-    return ti_sock_recv (self->sock, false, out);
+    enum ti_recv got = ti_sock_recv (self->sock, false, out);
+
+    return got == TI_RECV_ENDED ? TI_RECV_NONE : got; /* the next update sees to it */
 }

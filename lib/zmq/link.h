@@ -13,6 +13,9 @@
 
 #include "zmq/sock.h"
 
+/* Sockets of libzmq that a link takes: the DEALER and both ends of its monitor. */
+#define TI_LINK_SOCKETS 3
+
 /* What ti_link_update () has found. DOWN and UP together: went down first, is up again. */
 enum ti_link_bits {
     TI_LINK_DOWN = 1 << 0,    /* edge: what was in flight is lost */
@@ -41,7 +44,8 @@ void ti_link_close (struct ti_link *self);
 
 /*
  * Process what ZMQ_FD reported; call it when fd was readable and after any use of the link. The
- * caller drains the link when READABLE is set, before it waits again. Bits of enum ti_link_bits.
+ * caller drains the link when READABLE is set, before it waits again. A link whose context is being
+ * terminated closes here, and is down for good. Bits of enum ti_link_bits.
  */
 unsigned ti_link_update (struct ti_link *self, tied_time_t now);
 

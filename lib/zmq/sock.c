@@ -155,7 +155,9 @@ int ti_sock_events (void *sock)
     do
         rc = zmq_getsockopt (sock, ZMQ_EVENTS, &events, &size);
     while (rc != 0 && errno == EINTR);
-    return rc == 0 ? events : 0;
+    if (rc != 0)
+        return errno == ETERM ? ZMQ_POLLERR : 0;
+    return events;
 }
 
 static int receive_frame (void *sock, zmq_msg_t *frame)
@@ -166,6 +168,15 @@ static int receive_frame (void *sock, zmq_msg_t *frame)
         rc = zmq_msg_recv (frame, sock, ZMQ_DONTWAIT);
     while (rc < 0 && errno == EINTR);
     return rc;
+}
+
+/* A failed receive of a message's first frame. */
+static enum ti_recv receive_none (struct ti_envelope *envelope)
+{
+    bool has_ended = errno == ETERM;
+
+    ti_envelope_close (envelope);
+    return has_ended ? TI_RECV_ENDED : TI_RECV_NONE;
 }
 
 static enum ti_recv drain_message (void *sock, struct ti_envelope *envelope, const zmq_msg_t *last)
@@ -186,18 +197,14 @@ enum ti_recv ti_sock_recv (void *sock, bool is_router, struct ti_envelope *out)
     out->has_body = false;
 
     if (is_router) {
-        if (receive_frame (sock, &out->route) < 0) {
-            ti_envelope_close (out);
-            return TI_RECV_NONE;
-        }
+        if (receive_frame (sock, &out->route) < 0)
+            return receive_none (out);
         if (!zmq_msg_more (&out->route))
             return drain_message (sock, out, &out->route);
     }
     /* The frames of a message arrive together, so only the first one can be missing. */
-    if (receive_frame (sock, &out->header) < 0) {
-        ti_envelope_close (out);
-        return TI_RECV_NONE;
-    }
+    if (receive_frame (sock, &out->header) < 0)
+        return receive_none (out);
     if (!zmq_msg_more (&out->header))
         return TI_RECV_MESSAGE;
     if (receive_frame (sock, &out->body) < 0 || zmq_msg_more (&out->body))

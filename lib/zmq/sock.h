@@ -31,7 +31,8 @@ ti_sock_bind (void *sock, const char *endpoint, char *out_endpoint, size_t capac
 TIED_NODISCARD int ti_sock_connect (void *sock, const char *endpoint);
 int ti_sock_fd (void *sock);
 /* ZMQ_EVENTS: bits ZMQ_POLLIN, ZMQ_POLLOUT. A DEALER with ZMQ_IMMEDIATE loses POLLOUT when its
-   connection does, which is how links are known to be down. */
+   connection does, which is how links are known to be down. ZMQ_POLLERR alone: the context is being
+   terminated, which waits until the socket is closed. */
 int ti_sock_events (void *sock);
 
 /* One received message: routing id (ROUTER only), header, optional body frame. */
@@ -43,9 +44,10 @@ struct ti_envelope {
 };
 
 enum ti_recv {
-    TI_RECV_NONE = 0,     /* nothing there */
-    TI_RECV_MESSAGE = 1,  /* envelope filled: the caller closes it */
-    TI_RECV_MULTIPART = 2 /* had more frames than the protocol knows: drained and closed here */
+    TI_RECV_NONE = 0,      /* nothing there */
+    TI_RECV_MESSAGE = 1,   /* envelope filled: the caller closes it */
+    TI_RECV_MULTIPART = 2, /* had more frames than the protocol knows: drained and closed here */
+    TI_RECV_ENDED = 3 /* the context is being terminated, which waits until the socket is closed */
 };
 
 /* is_router: expect a routing id first. Never blocks. */

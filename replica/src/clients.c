@@ -216,7 +216,9 @@ bool ti_clients_drain (tied_replica_t *self, bool may_stop)
         if (may_stop && is_full_for_now (self))
             return false;
         got = ti_sock_recv (self->clients_sock, true, &envelope);
-        if (got == TI_RECV_NONE)
+        if (got == TI_RECV_ENDED)
+            ti_sock_close (&self->clients_sock);
+        if (got == TI_RECV_NONE || got == TI_RECV_ENDED)
             return true;
         if (i % CLOCK_EVERY == CLOCK_EVERY - 1)
             self->now = ti_max (self->now, ti_clock_now ());

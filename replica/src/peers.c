@@ -105,7 +105,9 @@ bool ti_peers_drain (tied_replica_t *self)
         return true;
     for (int i = 0; i < BATCH; i++) {
         enum ti_recv got = ti_sock_recv (self->peers_sock, true, &envelope);
-        if (got == TI_RECV_NONE)
+        if (got == TI_RECV_ENDED)
+            ti_sock_close (&self->peers_sock);
+        if (got == TI_RECV_NONE || got == TI_RECV_ENDED)
             return true;
         self->stats.frames_peer++;
         if (got == TI_RECV_MULTIPART) {

@@ -59,10 +59,9 @@ static int make_system (tied_replica_t *self)
     if (!self->context) {
         self->owns_context = true;
         self->context = zmq_ctx_new ();
-        /* A link takes two sockets. */
         if (self->context)
             (void)zmq_ctx_set (self->context, ZMQ_MAX_SOCKETS,
-                               (int)(16 + 2 * self->options.core.peers_max));
+                               (int)(16 + TI_LINK_SOCKETS * self->options.core.peers_max));
     }
     return self->loop && self->context ? 0 : TIED_ERR_SYSTEM;
 }
@@ -134,8 +133,8 @@ void tied_replica_destroy (tied_replica_t **self_p)
     if (self->loop)
         ti_replica_halt (self);
     ti_replica_unref (self);
-    if (context)
-        (void)zmq_ctx_term (context);
+    while (context && zmq_ctx_term (context) != 0 && zmq_errno () == EINTR)
+        continue;
 }
 
 static int bind_one (

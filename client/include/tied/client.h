@@ -50,7 +50,8 @@ struct tied_client_options {
     uint32_t body_max;   /* [0, 64 MiB] largest body sent or accepted, bytes; default 8 MiB */
     uint32_t inline_max; /* [0, 64 KiB] bodies up to here share the header's frame; default 1024 */
     tied_duration_t timeout_ns; /* [1 us, NEVER] deadline of a call that gives none; default 1 s */
-    void *zmq_context;          /* a context to share, so that inproc works; NULL: its own */
+    void *zmq_context;          /* a context to share, so that inproc works; NULL: its own. libzmq
+                                   never reconnects inproc */
     struct tied_client_core_options
         core; /* calls_max, stagger_*, pick, heartbeat_*, ...; epoch 0 and
                  seed 0 (the defaults here): drawn from the system */
