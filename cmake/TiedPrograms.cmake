@@ -11,8 +11,7 @@ function (tied_program name folder)
     target_include_directories (${name} PRIVATE
         "${PROJECT_SOURCE_DIR}/lib" "${PROJECT_SOURCE_DIR}/${folder}/app")
     target_link_libraries (${name} PRIVATE
-        $<TARGET_NAME_IF_EXISTS:tied_tools> tied_static PkgConfig::CZMQ PkgConfig::ZMQ
-        Threads::Threads m)
+        $<TARGET_NAME_IF_EXISTS:tied_tools> tied_static PkgConfig::ZMQ Threads::Threads m)
     tied_target_defaults (${name})
     set_target_properties (${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
     if (TIED_INSTALL)
