@@ -18,10 +18,16 @@ static void close_sockets (tied_replica_t *self)
     self->state = TI_REPLICA_STOPPED;
 }
 
-/* Threads leave, then the sockets close. */
+/* Threads leave, then the sockets close. Threads are joined once: who comes later waits. */
 void ti_replica_halt (tied_replica_t *self)
 {
     ti_engine_lock (self);
+    if (self->is_stopping) {
+        while (self->state != TI_REPLICA_STOPPED)
+            (void)pthread_cond_wait (&self->changed, &self->lock);
+        ti_engine_unlock (self);
+        return;
+    }
     self->is_stopping = true;
     (void)pthread_cond_broadcast (&self->changed);
     ti_loop_kick (self->loop);
@@ -29,6 +35,7 @@ void ti_replica_halt (tied_replica_t *self)
     (void)ti_threads_join (self, ti_clock_now () + TI_DESTROY_BOUND);
     ti_engine_lock (self);
     close_sockets (self);
+    (void)pthread_cond_broadcast (&self->changed);
     ti_engine_unlock (self);
 }
 

@@ -457,6 +457,41 @@ static void drain_refuses_new_copies_and_finishes_old_ones (void **state)
     end (&world);
 }
 
+static void *stop_thread (void *arg)
+{
+    CHECK_I64 (tied_replica_stop (arg, BOUND), ==, 0);
+    return NULL;
+}
+
+static void *ask_thread (void *arg)
+{
+    for (int i = 0; i < 50; i++)
+        (void)tied_replica_is_drained (arg);
+    return NULL;
+}
+
+/* The last thread is made when those of the replica end: joined twice, they would be taken for it.
+ */
+static void several_threads_may_stop_one_replica (void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < check_scale (200); i++) {
+        pthread_t threads[4];
+        struct world world;
+        make (&world, "a", i % 2 ? TIED_SERVICE_PULL : TIED_SERVICE_POOL, 2);
+        CHECK_I64 (tied_replica_start (world.replica), ==, 0);
+        for (int j = 0; j < 4; j++)
+            CHECK_I64 (
+                pthread_create (&threads[j], NULL, j < 3 ? stop_thread : ask_thread, world.replica),
+                ==, 0);
+        for (int j = 0; j < 4; j++)
+            pthread_join (threads[j], NULL);
+        tied_replica_destroy (&world.replica);
+        sem_destroy (&world.gate.entered);
+        sem_destroy (&world.gate.leave);
+    }
+}
+
 static void RQ_24_stop_inside_a_handler_is_an_error_and_not_a_deadlock (void **state)
 {
     struct world world;
@@ -540,6 +575,7 @@ int main (void)
         cmocka_unit_test (cancel_reaches_the_running_handler_in_three_ways),
         cmocka_unit_test (start_here_drops_the_waiting_sibling_there),
         cmocka_unit_test (drain_refuses_new_copies_and_finishes_old_ones),
+        cmocka_unit_test (several_threads_may_stop_one_replica),
         cmocka_unit_test (RQ_24_stop_inside_a_handler_is_an_error_and_not_a_deadlock),
         cmocka_unit_test (ZQ_23_destroy_with_a_stuck_handler_ends_within_its_bound),
         cmocka_unit_test (RQ_21_start_and_stop_many_times_each_ends_soon),
