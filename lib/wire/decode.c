@@ -59,7 +59,7 @@ static uint8_t get_reason (struct ti_unpack *unpack)
 static struct tied_call_id get_call (struct ti_unpack *unpack)
 {
     struct tied_call_id call;
-    call.epoch = ti_unpack_uint (unpack);
+    call.epoch = get_uint_not_0 (unpack);
     call.sequence = ti_unpack_uint (unpack);
     return call;
 }

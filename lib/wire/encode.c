@@ -69,7 +69,7 @@ static void put_start (struct ti_pack *pack, uint16_t count, uint8_t type)
 
 static void put_call (struct ti_pack *pack, struct tied_call_id call)
 {
-    ti_pack_uint (pack, call.epoch);
+    put_uint_if (pack, call.epoch != 0, call.epoch);
     ti_pack_uint (pack, call.sequence);
 }
 

@@ -91,15 +91,18 @@ static void refuse_stranger (tied_replica_t *self,
         self->stats.rejects_dropped++;
 }
 
+static size_t body_size (struct ti_envelope *envelope, const struct tied_wire_request *request)
+{
+    return request->body_follows ? zmq_msg_size (&envelope->body) : request->body.size;
+}
+
 static uint8_t verdict_of (tied_replica_t *self,
                            struct ti_envelope *envelope,
                            const struct tied_wire_request *request)
 {
-    size_t size = request->body_follows ? zmq_msg_size (&envelope->body) : request->body.size;
-
     self->arrived_method =
         ti_names_find (&self->method_names, request->method.data, request->method.size);
-    if (size > self->options.body_max)
+    if (body_size (envelope, request) > self->options.body_max)
         return TIED_REJECT_TOO_LARGE;
     /* A server that pulls need not declare its methods: then it takes them all. */
     if (self->arrived_method == TI_NAME_NONE &&
@@ -121,7 +124,7 @@ static void on_request (tied_replica_t *self,
     uint32_t client = client_of (self, envelope);
     struct tied_replica_event event = {.type = TIED_REPLICA_EV_REQUEST};
 
-    if (is_report (&request->method)) {
+    if (is_report (&request->method) && body_size (envelope, request) <= self->options.body_max) {
         client_seen (self, client);
         ti_report_answer (self, envelope, request);
         return;

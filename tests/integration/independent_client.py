@@ -287,6 +287,7 @@ def check_refusals(client):
     large = bytes(link.welcome.body_max + 1)
     for inline in (True, False):
         link.reject(link.request("echo", large, inline=inline), TOO_LARGE)
+    link.reject(link.request("tied.stats", large), TOO_LARGE)
 
 
 def check_time(client):
@@ -412,6 +413,7 @@ def check_malformed(client):
         [pack(*good, None), b"x", b"x"], [pack(VERSION, STARTED, client.epoch, 0, 0)],
         [pack(VERSION, UNTIE, client.epoch, 0, 0)], [pack(VERSION, HELLO, 1, "a", client.epoch, 0)],
         [pack(VERSION, CANCEL, client.epoch, 0, 0)], [pack(VERSION, HELLO, 0, "a", 0, 0)],
+        [pack(*good[:2], 0, *good[3:], b"x")],
     )
     counters = ("malformed", "multipart", "misdirected")  # one of them rises for each
     before = link.stats()

@@ -230,7 +230,7 @@ struct sample_storage {
 
 static inline struct tied_call_id sample_call (uint64_t *state)
 {
-    struct tied_call_id call = {sample_uint (state, 64), 0};
+    struct tied_call_id call = {sample_not_0 (state, 64), 0};
     call.sequence = sample_uint (state, 64);
     return call;
 }

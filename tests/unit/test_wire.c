@@ -246,6 +246,9 @@ static void encode_refuses_numbers_that_mean_nothing (void **state)
     m = sample_message (TIED_WIRE_CANCEL, &seed, &storage);
     m.u.cancel.reason = 0;
     check_not_encoded (&m);
+    m = sample_message (TIED_WIRE_REQUEST, &seed, &storage);
+    m.u.request.call.epoch = 0;
+    check_not_encoded (&m);
     static const uint8_t strangers[] = {0, 11, 127, 128, 255};
     for (size_t i = 0; i < sizeof strangers; i++) {
         m.type = strangers[i];

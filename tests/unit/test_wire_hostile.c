@@ -347,6 +347,9 @@ static void numbers_out_of_range_are_refused (void **state)
     /* STARTED: copy 256; CANCEL: reason 0 */
     CHECK_I64 (FAULT_OF ("\x95\x01\x07\x01\x01\xcd\x01\x00"), ==, TIED_WIRE_FAULT_FIELD_RANGE);
     CHECK_I64 (FAULT_OF ("\x95\x01\x06\x01\x01\x00"), ==, TIED_WIRE_FAULT_FIELD_RANGE);
+    /* STARTED, CANCEL: epoch 0 */
+    CHECK_I64 (FAULT_OF ("\x95\x01\x07\x00\x01\x00"), ==, TIED_WIRE_FAULT_FIELD_RANGE);
+    CHECK_I64 (FAULT_OF ("\x95\x01\x06\x00\x01\x01"), ==, TIED_WIRE_FAULT_FIELD_RANGE);
     /* PONG: depth 2^32 */
     CHECK_I64 (FAULT_OF ("\x96\x01\x0a\x05\xcf\0\0\0\1\0\0\0\0\0\0"), ==, 7);
     /* REJECT: reason 0 */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* docs/protocol.md against the code: its hex dumps and its numbers are what the codec uses. */
+/* docs/protocol.md against the code: its hex dumps and its numbers are what the codec uses, its
+ * counters those of `tied.stats`. */
 #include "check.h"
 
 #include <stdio.h>
 
+#include <tied/replica.h>
 #include <tied/wire.h>
 
 static char page[1 << 17];
@@ -120,6 +122,41 @@ static void every_number_of_the_protocol_has_a_row_on_the_page (void **state)
     TIED_WIRE_FAULT_MAP (ROW_)
 }
 
+static const char *counters; /* the section of that name, alone */
+
+static void check_counter (const char *name)
+{
+    char quoted[64];
+    (void)snprintf (quoted, sizeof quoted, "`%s`", name);
+    if (!strstr (counters, quoted)) {
+        print_error ("no such counter on the page: %s\n", quoted);
+        fail ();
+    }
+}
+
+static void every_counter_of_tied_stats_is_on_the_page (void **state)
+{
+    (void)state;
+    static char section[1 << 14];
+    const char *start = strstr (page, "\n### Counters\n");
+    CHECK_TRUE (start != NULL);
+    const char *end = strstr (start, "\n## ");
+    CHECK_TRUE (end != NULL);
+    CHECK_U64 ((size_t)(end - start), <, sizeof section);
+    memcpy (section, start, (size_t)(end - start));
+    counters = section;
+#define COUNTER_(name) check_counter (#name);
+    TIED_REPLICA_COUNTER_MAP (COUNTER_)
+    TIED_REPLICA_IO_COUNTER_MAP (COUNTER_)
+    /* What tied.stats adds to the counters. */
+    check_counter ("depth");
+    check_counter ("running");
+    check_counter ("wait_us");
+    check_counter ("incarnation");
+    check_counter ("service_ns");
+    check_counter ("workers");
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +164,7 @@ int main (void)
         cmocka_unit_test (a_call_has_the_bytes_of_the_page),
         cmocka_unit_test (the_short_messages_have_the_bytes_of_the_page),
         cmocka_unit_test (every_number_of_the_protocol_has_a_row_on_the_page),
+        cmocka_unit_test (every_counter_of_tied_stats_is_on_the_page),
     };
     return cmocka_run_group_tests_name ("wire_page", tests, load_page, NULL);
 }

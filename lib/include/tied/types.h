@@ -28,7 +28,7 @@ typedef uint64_t tied_duration_t;
 /* Longest replica id, client name or method name, in bytes, without a terminating NUL. */
 #define TIED_NAME_MAX 64
 
-/* What the application asked for. Never reused: the epoch is random per client object. */
+/* What the application asked for. Never reused: the epoch is random per client object, not 0. */
 struct tied_call_id {
     uint64_t epoch;
     uint64_t sequence;
