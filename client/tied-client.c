@@ -47,7 +47,9 @@ int main (int argc, char **argv)
 {
     static struct app app;
     static const struct ti_cli_command commands[] = {
-        {"call", "METHOD [BODY]", 1, 2, "make one call and print the reply's body"},
+        {"call", "METHOD [BODY]", 1, 2,
+         "make one call and print the reply's body, byte for byte; on a terminal a newline "
+         "follows"},
         {"ping", "", 0, 0, "show state, round trip and load of each replica"},
         {"stats", "", 0, 0, "print the counters of each replica, one a line: REPLICA NAME VALUE"},
         {"bench", "", 0, 0, "measure policies under load, in turns over the same arrivals"},
