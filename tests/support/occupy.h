@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keep a worker of a tied-replica busy until the test says otherwise. The replica must run `work`
- * as a long sleep (OCCUPY_SERVICE): giving up the call ends it at once.
+ * for as long as OCCUPY_SERVICE says; giving up the call ends it at once.
  */
 #ifndef TIED_TEST_OCCUPY_H
 #define TIED_TEST_OCCUPY_H

@@ -199,7 +199,9 @@ TIED_EXPORT TIED_NODISCARD int tied_client_start (tied_client_t *self);
 
 /**
  * Wait until at least so many replicas can be used. Nobody needs this to make calls: it is for
- * programs that want to say that a replica cannot be reached, and for tests.
+ * programs that want to say that a replica cannot be reached, and for tests. While only one replica
+ * has answered, a tied call goes out as one copy: a program whose first call shall have two waits
+ * for two.
  *
  * @param replicas    [0, number added]
  * @param timeout_ns  0: look once; TIED_NEVER: no bound
