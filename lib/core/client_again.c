@@ -25,11 +25,11 @@ static uint32_t choose_again (ti_core *self, uint32_t token)
     return ti_pick_one (&pick, &avoid);
 }
 
-/* A replica that holds another live copy, or was to get copy 1: there the re-issue merges. */
-static uint32_t replica_to_merge (ti_core *self, uint32_t token)
+/* A replica that holds another live copy, or was to get copy 1: there the re-issue merges. Not
+ * one for which a copy in unsent was meant. */
+static uint32_t replica_to_merge (ti_core *self, uint32_t token, uint16_t unsent)
 {
     const struct ti_call *call = ti_call_at (self, token);
-    const uint16_t unsent = call->race.unsent;
     for (uint8_t copy = 0; copy < self->stride; copy++) {
         if (!(call->race.alive & TI_RACE_BIT (copy)))
             continue;
@@ -64,25 +64,39 @@ static void finish (ti_core *self, uint32_t token)
     ti_client_complete (self, token, ti_race_outcome (&ti_call_at (self, token)->race), NULL);
 }
 
-/* No place for a further copy now. */
-static void no_place (ti_core *self, uint32_t token, bool may_wait)
+/* Too late for a further copy. A doubtful one may win until the deadline, which is near. */
+static void no_time (ti_core *self, uint32_t token)
 {
+    ti_client_count_not_sent (self, TIED_NOT_SENT_DEADLINE_NEAR);
     if (ti_call_at (self, token)->race.alive)
         ti_client_schedule (self, token);
-    else if (may_wait)
-        ti_client_wait (self, token);
     else
         finish (self, token);
 }
 
+/* No place for a further copy now. A call with a doubtful one waits in any case: it could win. */
+static void no_place (ti_core *self, uint32_t token, bool may_wait)
+{
+    if (!may_wait && !ti_call_at (self, token)->race.alive) {
+        finish (self, token);
+        return;
+    }
+    ti_client_wait (self, token);
+    /* Others would meet the same full pipe and use up their copies; so let all wait for the next
+     * sign of life, which is no more than a heartbeat away. */
+    self->is_placing = false;
+}
+
+/* reason: of the refusal that it follows; TIED_REJECT_NONE after a loss or a failed send. */
 static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, uint8_t reason)
 {
     struct ti_call *call = ti_call_at (self, token);
     const bool is_further =
         next == TI_RACE_REROUTE || next == TI_RACE_LAST || next == TI_RACE_REISSUE;
+    /* It may have waited with a doubtful copy, which is now gone. */
+    ti_client_stop_waiting (self, token);
     if (is_further && ti_client_is_deadline_near (self, call)) {
-        ti_client_count_not_sent (self, TIED_NOT_SENT_DEADLINE_NEAR);
-        no_place (self, token, false);
+        no_time (self, token);
         return;
     }
     uint32_t replica;
@@ -104,10 +118,10 @@ static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, ui
         if (replica != TIED_NO_REPLICA)
             send_again (self, token, replica, TIED_REQUEST_LAST);
         else
-            finish (self, token);
+            no_place (self, token, false);
         return;
     case TI_RACE_REISSUE:
-        replica = replica_to_merge (self, token);
+        replica = replica_to_merge (self, token, call->race.unsent);
         if (replica == TIED_NO_REPLICA)
             replica = choose_again (self, token);
         if (replica != TIED_NO_REPLICA)
@@ -116,6 +130,8 @@ static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, ui
             no_place (self, token, true);
         return;
     case TI_RACE_END:
+        if (reason == TIED_REJECT_NONE && call->race.is_idempotent)
+            ti_client_count_not_sent (self, TIED_NOT_SENT_COPIES_MAX);
         finish (self, token);
         return;
     case TI_RACE_SEND_TIED:
@@ -209,10 +225,7 @@ void ti_client_lose_one (ti_core *self)
         call->race.is_planned = false;
         ti_client_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
     }
-    const enum ti_race_next next = ti_race_after_loss (&call->race);
-    if (next == TI_RACE_END && call->race.is_idempotent)
-        ti_client_count_not_sent (self, TIED_NOT_SENT_COPIES_MAX);
-    carry_out (self, token, next, TIED_REJECT_NONE);
+    carry_out (self, token, ti_race_after_loss (&call->race), TIED_REJECT_NONE);
 }
 
 void ti_client_place_one (ti_core *self)
@@ -220,19 +233,19 @@ void ti_client_place_one (ti_core *self)
     const uint32_t node = ti_links_of (self)[ti_waiting_list (self)].next;
     const uint32_t token = node - ti_call_node (self, 0);
     struct ti_call *call = ti_call_at (self, token);
-    ti_links_remove (ti_links_of (self), node);
-    call->is_waiting = false;
+    ti_client_stop_waiting (self, token);
     if (call->race.sent == 0) {
         ti_client_start (self, token);
         return;
     }
     if (ti_client_is_deadline_near (self, call)) {
-        ti_client_count_not_sent (self, TIED_NOT_SENT_DEADLINE_NEAR);
-        finish (self, token);
+        no_time (self, token);
         return;
     }
     /* All that it avoids may have recovered since. */
     const struct ti_pick pick = ti_client_picker (self);
-    const uint32_t replica = ti_pick_one (&pick, NULL);
+    uint32_t replica = call->race.alive ? replica_to_merge (self, token, 0) : TIED_NO_REPLICA;
+    if (replica == TIED_NO_REPLICA)
+        replica = ti_pick_one (&pick, NULL);
     send_again (self, token, replica, call->race.lost ? 0 : (uint32_t)TIED_REQUEST_LAST);
 }

@@ -67,10 +67,18 @@ void ti_client_schedule (ti_core *self, uint32_t token)
 void ti_client_wait (ti_core *self, uint32_t token)
 {
     struct ti_call *call = ti_call_at (self, token);
-    TI_ASSERT (!call->is_waiting && call->race.alive == 0);
+    TI_ASSERT (!call->is_waiting && !ti_race_is_certain (&call->race));
     call->is_waiting = true;
     ti_links_append (ti_links_of (self), ti_waiting_list (self), ti_call_node (self, token));
     ti_client_schedule (self, token);
+}
+
+void ti_client_stop_waiting (ti_core *self, uint32_t token)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    if (call->is_waiting)
+        ti_links_remove (ti_links_of (self), ti_call_node (self, token));
+    call->is_waiting = false;
 }
 
 bool ti_client_is_deadline_near (const ti_core *self, const struct ti_call *call)
@@ -115,8 +123,8 @@ void ti_client_start (ti_core *self, uint32_t token)
 {
     struct ti_call *call = ti_call_at (self, token);
     const struct ti_pick pick = ti_client_picker (self);
-    const bool is_pair =
-        call->mode == TIED_MODE_TIED && call->race.is_idempotent && call->race.copies_max > 1;
+    const bool is_pair = call->mode == TIED_MODE_TIED && call->race.is_idempotent &&
+                         ti_race_has_room_to_tie (&call->race);
     uint32_t primary;
     uint32_t sibling = TIED_NO_REPLICA;
     if (is_pair) {
@@ -172,7 +180,7 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
     accepted->call = ti_call_id (self, call);
     if (call->mode == TIED_MODE_TIED && !submit->is_idempotent)
         ti_client_not_sent (self, call, TIED_NOT_SENT_NOT_IDEMPOTENT);
-    else if (call->mode == TIED_MODE_TIED && self->options.copies_max == 1)
+    else if (call->mode == TIED_MODE_TIED && !ti_race_has_room_to_tie (&call->race))
         ti_client_not_sent (self, call, TIED_NOT_SENT_COPIES_MAX);
     if (call->deadline <= self->now) {
         if (call->mode == TIED_MODE_TIED)

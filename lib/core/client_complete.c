@@ -223,10 +223,8 @@ void ti_client_complete (ti_core *self,
     count_outcome (self, outcome);
     send_cancels (self, token, cancel_reason (outcome), done->winner, dropped);
     retire_all (self, token, outcome, winner_copy);
-    if (call->is_waiting)
-        ti_links_remove (ti_links_of (self), ti_call_node (self, token));
+    ti_client_stop_waiting (self, token);
     (void)ti_heap_remove (&self->heap, token);
-    call->is_waiting = false;
     call->is_live = false;
     slot->token = TI_NO_TOKEN;
     self->live_calls--;

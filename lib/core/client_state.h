@@ -7,7 +7,8 @@
  * 1. a token is live exactly if the slot of its sequence names it;
  * 2. every live copy is in its replica's list, or in the doomed list if its generation is old;
  * 3. a replica's in_flight is the length of its list; copies_in_flight is the sum of all;
- * 4. a waiting call has no live copy; a live call that does not wait has at least one;
+ * 4. a waiting call has no live copy but a doubtful one (ti_race_is_certain); a live call that does
+ *    not wait has one that is certain, or a doubtful one and a deadline, which was near;
  * 5. the heap holds a call while it has a deadline or a planned copy, a replica while it has a link
  *    and is not misnamed;
  * 6. the list of usable replicas holds exactly those that are UP and not avoided.
@@ -181,8 +182,9 @@ void ti_client_won (ti_core *self, uint32_t token, const struct tied_client_even
 void ti_client_timer (ti_core *self, uint32_t token);
 /* The deadline has passed. */
 void ti_client_expire (ti_core *self, uint32_t token);
-/* Until a replica is usable or the deadline passes; no copy is alive. */
+/* Until a replica can take a further copy or the deadline passes; no copy is certain. */
 void ti_client_wait (ti_core *self, uint32_t token);
+void ti_client_stop_waiting (ti_core *self, uint32_t token);
 /* Set the call's one heap entry: the next of its stagger and its deadline. */
 void ti_client_schedule (ti_core *self, uint32_t token);
 struct ti_pick ti_client_picker (ti_core *self);

@@ -21,6 +21,17 @@ bool ti_race_may_send (const struct ti_race *self)
     return self->copies_sent < self->copies_max;
 }
 
+bool ti_race_has_room_to_tie (const struct ti_race *self)
+{
+    return self->copies_max >= 3;
+}
+
+bool ti_race_is_certain (const struct ti_race *self)
+{
+    const unsigned siblings_lost = (self->lost & 1u) << 1 | (self->lost >> 1 & 1u);
+    return (self->alive & ~(self->tied & siblings_lost)) != 0;
+}
+
 void ti_race_sent (struct ti_race *self, uint8_t copy, bool is_tied)
 {
     TI_ASSERT (ti_race_may_send (self));
@@ -75,7 +86,7 @@ enum ti_race_next ti_race_after_refusal (const struct ti_race *self, uint8_t rea
 {
     if (self->is_planned)
         return TI_RACE_SEND_TIED;
-    if (self->alive)
+    if (ti_race_is_certain (self))
         return TI_RACE_GO_ON;
     if (is_final (reason) || !ti_race_may_send (self))
         return TI_RACE_END;
@@ -84,18 +95,25 @@ enum ti_race_next ti_race_after_refusal (const struct ti_race *self, uint8_t rea
     return self->is_idempotent && !self->had_last ? TI_RACE_LAST : TI_RACE_END;
 }
 
+/*
+ * An untied copy can be dropped by nobody, and of two tied ones one will run. But a doubtful copy
+ * may be gone without a trace, so none of these three rules counts on it: what would end
+ * a call without live copies ends a call with a doubtful one too, as unavailable, and it may have
+ * executed.
+ *
+ * Every call ends [CL-01]: to wait for a doubtful copy would be to wait for the deadline, or for
+ * good if there is none; and a caller that is told at once can try again. That a limit or a refusal
+ * alone never ends a call [CL-02, CL-11] stays true: a copy that is not in doubt keeps it alive
+ * whatever is refused or not sent, what puts a copy in doubt is a loss, and while there is room and
+ * time a re-issue resolves the doubt. Where only the time is missing the call goes on, since its
+ * deadline is near. The price is a call that ends although its doubtful copy still waits somewhere.
+ * It is rare, because a tie begins with room for a re-issue: that one must have failed as well.
+ */
 enum ti_race_next ti_race_after_loss (const struct ti_race *self)
 {
-    /* An untied copy can be dropped by nobody, and of two tied ones one will run. A single tied
-     * copy may have been dropped by the STARTED of the replica that was lost. */
-    const uint16_t pair = TI_RACE_BIT (0) | TI_RACE_BIT (1);
-    const bool is_safe =
-        (self->alive & ~self->tied) != 0 || (self->alive & self->tied & pair) == pair;
-    if (is_safe)
+    if (ti_race_is_certain (self))
         return TI_RACE_GO_ON;
-    if (!self->is_idempotent || !ti_race_may_send (self))
-        return self->alive ? TI_RACE_GO_ON : TI_RACE_END;
-    return TI_RACE_REISSUE;
+    return self->is_idempotent && ti_race_may_send (self) ? TI_RACE_REISSUE : TI_RACE_END;
 }
 
 enum ti_race_next ti_race_after_unsent (const struct ti_race *self)

@@ -33,12 +33,12 @@ struct ti_race {
 };
 
 enum ti_race_next {
-    TI_RACE_GO_ON,     /* another copy may still answer */
+    TI_RACE_GO_ON,     /* another copy will answer */
     TI_RACE_SEND_TIED, /* copy 1 now, untied: it is the only one */
     TI_RACE_REROUTE,   /* nothing executed: to another instance, for every kind of call */
     TI_RACE_LAST,      /* one more try with the flag LAST */
     TI_RACE_REISSUE,   /* again with a new number, and the flag REISSUE */
-    TI_RACE_END        /* nothing can answer any more */
+    TI_RACE_END        /* nothing is certain to answer, and nothing more may be sent */
 };
 
 void ti_race_init (struct ti_race *self, bool is_idempotent, uint32_t copies_max);
@@ -47,6 +47,15 @@ void ti_race_init (struct ti_race *self, bool is_idempotent, uint32_t copies_max
 void ti_race_sent (struct ti_race *self, uint8_t copy, bool is_tied);
 
 bool ti_race_may_send (const struct ti_race *self);
+
+/* A tie needs room for both copies and for a re-issue if one of them is lost: without it, a lost
+ * starter would leave the call with a doubtful copy only (ti_race_is_certain). */
+bool ti_race_has_room_to_tie (const struct ti_race *self);
+
+/* Some live copy will be answered unless its replica is lost. The opposite, a doubtful copy, is a
+ * tied one whose sibling was lost: the sibling may have started and had this one dropped, of which
+ * a client learns nothing. It can win the call, but it cannot keep it alive. */
+bool ti_race_is_certain (const struct ti_race *self);
 
 /* Retire a live copy. */
 void ti_race_refused (struct ti_race *self, uint8_t copy, uint8_t reason);
@@ -59,7 +68,7 @@ enum ti_race_next ti_race_after_refusal (const struct ti_race *self, uint8_t rea
 enum ti_race_next ti_race_after_loss (const struct ti_race *self);
 enum ti_race_next ti_race_after_unsent (const struct ti_race *self);
 
-/* Outcome of a call that no copy can answer any more: enum tied_outcome. */
+/* Outcome of a call that no copy is certain to answer: enum tied_outcome. */
 uint32_t ti_race_outcome (const struct ti_race *self);
 
 /* False only if every copy was definitely refused or never left. */

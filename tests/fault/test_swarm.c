@@ -95,20 +95,13 @@ static uint64_t between (struct swarm *self, uint64_t low, uint64_t high)
 }
 
 /*
- * Three things can leave a call without a deadline waiting for good; such worlds give every call
- * one. A link that loses messages without breaking, which no transport of ours does. A starter
- * that dies when copies_max leaves no re-issue. A starter that dies while the pipe to the sibling's
- * replica is full: a re-issue that could not be sent is not tried again while copy 1 may be there.
+ * A link that loses messages without breaking, which no transport of ours does, can leave a call
+ * without a deadline waiting for good; such worlds give every call one.
  */
 static bool needs_deadlines (const struct swarm *self)
 {
-    const bool loses_replicas = has (self, FAULT_CRASH) || has (self, FAULT_SILENT_CRASH) ||
-                                has (self, FAULT_HIDDEN_RESTART) || has (self, FAULT_BREAK) ||
-                                has (self, FAULT_PAUSE) || has (self, FAULT_CLOG);
-
     return has (self, FAULT_LOSS) || has (self, FAULT_REPEAT) || has (self, FAULT_REORDER) ||
-           has (self, FAULT_PARTITION) || has (self, FAULT_STRANGER) ||
-           self->options.client.copies_max < 4 || (has (self, FAULT_PIPE) && loses_replicas);
+           has (self, FAULT_PARTITION) || has (self, FAULT_STRANGER);
 }
 
 static void draw_options (struct swarm *self)

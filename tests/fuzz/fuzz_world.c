@@ -43,7 +43,7 @@ static void set_options (struct world_options *options, struct script *script)
     options->calls_per_client = CALLS_MAX;
     options->client.calls_max = CALLS_MAX;
     options->client.heartbeat_ns = TIED_MS (20);
-    options->client.copies_max = 2 + (flags >> 1 & 3);
+    options->client.copies_max = 3 + (flags >> 1 & 3);
     options->client.pick = flags >> 3 & 1;
     options->replica.workers = 1 + (flags >> 4 & 1);
     options->replica.queue_depth = 1 + (flags >> 5 & 3);

@@ -110,14 +110,45 @@ static void two_live_tied_copies_need_no_third (void **state)
     CHECK_U64 (ti_race_after_loss (&race), ==, TI_RACE_GO_ON);
 }
 
-static void at_copies_max_a_live_copy_goes_on_and_none_ends (void **state)
+static void only_a_tied_copy_whose_sibling_was_lost_is_in_doubt (void **state)
 {
     (void)state;
-    struct ti_race race = pair (2);
+    for (uint8_t copy = 0; copy < 2; copy++) {
+        const uint8_t sibling = copy ^ 1;
+        struct ti_race race = pair (4);
+        CHECK_TRUE (ti_race_is_certain (&race));
+        ti_race_refused (&race, sibling, TIED_REJECT_BUSY);
+        CHECK_TRUE (ti_race_is_certain (&race));
+        race = pair (4);
+        ti_race_unsent (&race, sibling);
+        CHECK_TRUE (ti_race_is_certain (&race));
+        race = pair (4);
+        ti_race_lost (&race, sibling);
+        CHECK_FALSE (ti_race_is_certain (&race));
+        ti_race_sent (&race, 2, false);
+        CHECK_TRUE (ti_race_is_certain (&race));
+        ti_race_refused (&race, 2, TIED_REJECT_BUSY);
+        CHECK_FALSE (ti_race_is_certain (&race));
+        CHECK_U64 (ti_race_after_refusal (&race, TIED_REJECT_BUSY), ==, TI_RACE_LAST);
+    }
+    struct ti_race race = fresh (true, 4);
+    ti_race_sent (&race, 0, true);
+    CHECK_TRUE (ti_race_is_certain (&race));
     ti_race_lost (&race, 0);
+    ti_race_sent (&race, 2, false);
+    CHECK_TRUE (ti_race_is_certain (&race));
+}
+
+static void CL_01_at_copies_max_a_certain_copy_goes_on_and_a_doubtful_one_ends (void **state)
+{
+    (void)state;
+    struct ti_race race = pair (3);
+    ti_race_lost (&race, 0);
+    CHECK_U64 (ti_race_after_loss (&race), ==, TI_RACE_REISSUE);
+    ti_race_sent (&race, 2, false);
     CHECK_U64 (ti_race_after_loss (&race), ==, TI_RACE_GO_ON);
-    ti_race_lost (&race, 1);
-    CHECK_U64 (ti_race_after_loss (&race), ==, TI_RACE_END);
+    ti_race_unsent (&race, 2);
+    CHECK_U64 (ti_race_after_unsent (&race), ==, TI_RACE_END);
     CHECK_U64 (ti_race_outcome (&race), ==, TIED_OUTCOME_UNAVAILABLE);
     CHECK_TRUE (ti_race_may_have_executed (&race));
 }
@@ -188,7 +219,8 @@ int main (void)
         cmocka_unit_test (what_follows_the_last_refusal_depends_on_reason_and_call),
         cmocka_unit_test (a_lone_tied_copy_is_issued_again_because_it_may_have_been_dropped),
         cmocka_unit_test (two_live_tied_copies_need_no_third),
-        cmocka_unit_test (at_copies_max_a_live_copy_goes_on_and_none_ends),
+        cmocka_unit_test (only_a_tied_copy_whose_sibling_was_lost_is_in_doubt),
+        cmocka_unit_test (CL_01_at_copies_max_a_certain_copy_goes_on_and_a_doubtful_one_ends),
         cmocka_unit_test (a_lost_copy_of_a_call_that_is_not_idempotent_is_not_sent_again),
         cmocka_unit_test (a_copy_that_never_left_is_sent_elsewhere),
         cmocka_unit_test (the_first_refusal_names_the_outcome_unless_a_copy_may_have_run),

@@ -36,7 +36,8 @@ struct tied_client_core_options {
     uint32_t calls_max;                 /* [1, 1 << 20] calls at once; default 1024 */
     uint32_t replicas_max;              /* [1, 4096] replica indices; default 64 */
     uint32_t copies_max;                /* [1, TIED_COPIES_MAX] copies per call, first ones and
-                                           re-issues together; default 4 */
+                                           re-issues together; default 4. Below 3 no call is
+                                           tied: there must be room for a re-issue */
     uint32_t pick;                      /* enum tied_pick; default INFORMED */
     uint32_t pick_samples;              /* [2, 64] replicas looked at per choice; default 4 */
     tied_duration_t load_age_ns;        /* [1 ms, 1 h] a load report counts for nothing after this;
