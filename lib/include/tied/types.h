@@ -81,7 +81,7 @@ struct tied_load {
     X (ANSWERED, 3, "answered")             /* the call ended before the stagger did */            \
     X (DEADLINE_NEAR, 4, "deadline_near")   /* less than min_remaining was left */                 \
     X (LINK_DOWN, 5, "link_down")           /* the second replica was lost, or its pipe is full */ \
-    X (COPIES_MAX, 6, "copies_max")         /* the call had copies_max copies already */
+    X (COPIES_MAX, 6, "copies_max")         /* copies_max leaves no room for it */
 
 /* What became of a copy that was sent, as its client sees it. */
 #define TIED_COPY_MAP(X)                                                                           \
