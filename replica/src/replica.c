@@ -81,9 +81,9 @@ tied_replica_t *tied_replica_new (const struct tied_replica_options *options)
     memcpy (self->id, options->id, self->id_size);
     self->options.id = self->id;
     if (self->options.core.incarnation == 0)
+        self->options.core.incarnation = ti_random_u64 ();
     if (self->options.core.seed == 0)
         self->options.core.seed = ti_random_u64 ();
-        self->options.core.incarnation = ti_random_u64 ();
     self->armed = TIED_NEVER;
     self->bite = options->batch_max;
     atomic_init (&self->references, 1);
