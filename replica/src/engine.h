@@ -39,6 +39,9 @@
 /* After its last answer a replica that stops stays for this time: a client's socket that learns of
    the closed connection before the application has read the answer throws the answer away. */
 #define TI_GOODBYE TIED_MS (50)
+/* Who speaks to a peer repeats HELLO after this time: a second process with this replica's id,
+   started by mistake, may have taken the place there and be gone again. */
+#define TI_HELLO_AGAIN TIED_S (1)
 /* A thread of ours that does not end in this time after destroy is left to itself. */
 #define TI_DESTROY_BOUND TIED_S (2)
 
@@ -72,7 +75,8 @@ struct ti_peer {
     struct ti_link link; /* to its peer endpoint */
     bool is_dirty;
     bool is_greeted; /* HELLO was sent over the present connection: the core knows it as up */
-    uint32_t route;  /* its connection to our peer endpoint, TI_ROUTE_NONE: none has said HELLO */
+    tied_time_t greeted_at; /* the last HELLO */
+    uint32_t route; /* its connection to our peer endpoint, TI_ROUTE_NONE: none has said HELLO */
 };
 
 enum ti_request_state {
@@ -203,6 +207,8 @@ void ti_fill_welcome (tied_replica_t *self,
                       struct tied_message *out);
 /* Decode, counting what is wrong; has_body must fit the message. */
 bool ti_decode (tied_replica_t *self, struct ti_envelope *envelope, struct tied_message *out);
+/* true: HELLO is in the pipe to this peer, ahead of all that follows. */
+bool ti_peer_greet (tied_replica_t *self, struct ti_peer *peer);
 /* PONG, WELCOME: straight back to the connection that asked. */
 int ti_answer (tied_replica_t *self,
                void *sock,

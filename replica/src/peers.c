@@ -157,8 +157,7 @@ static void peer_event (tied_replica_t *self, uint32_t peer, enum tied_replica_e
     (void)!ti_replica_step (self, &event);
 }
 
-/* True: HELLO is in the pipe, ahead of all else. */
-static bool greet (tied_replica_t *self, struct ti_peer *peer)
+bool ti_peer_greet (tied_replica_t *self, struct ti_peer *peer)
 {
     struct tied_message hello = {.type = TIED_WIRE_HELLO,
                                  .u.hello = {.role = TIED_WIRE_ROLE_REPLICA,
@@ -166,6 +165,7 @@ static bool greet (tied_replica_t *self, struct ti_peer *peer)
                                              .incarnation = self->options.core.incarnation,
                                              .time_ns = self->now}};
 
+    peer->greeted_at = self->now;
     return ti_link_send (&peer->link, &hello, 0) == 0;
 }
 
@@ -179,7 +179,7 @@ static bool look_at_link (tied_replica_t *self, uint32_t index)
         peer->is_greeted = false;
         peer_event (self, index, TIED_REPLICA_EV_PEER_DOWN);
     }
-    if ((bits & TI_LINK_UP) && greet (self, peer)) {
+    if ((bits & TI_LINK_UP) && ti_peer_greet (self, peer)) {
         peer->is_greeted = true;
         peer_event (self, index, TIED_REPLICA_EV_PEER_UP);
     }

@@ -127,6 +127,8 @@ static void tell_peer (tied_replica_t *self, const struct tied_replica_action *a
     TI_ASSERT (action->peer < self->peer_names.count);
     /* Nothing goes before HELLO: the peer would not know whose word it is. */
     if (peer->is_greeted) {
+        if (self->now - peer->greeted_at >= TI_HELLO_AGAIN)
+            (void)ti_peer_greet (self, peer);
         rc = ti_link_send (&peer->link, &message, 0);
         peer->is_dirty = true;
         self->dirty |= TI_DIRTY_LINKS;

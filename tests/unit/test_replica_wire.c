@@ -383,6 +383,58 @@ static void endpoint_in_use_is_named_by_its_code (void **state)
     tied_replica_destroy (&other);
 }
 
+/* Knows `me` by its peer endpoint; nobody needs to reach it as a peer. */
+static tied_replica_t *sister_of (const struct world *world)
+{
+    struct tied_replica_options options;
+    tied_replica_options_init (&options);
+    options.id = "sister";
+    tied_replica_t *sister = tied_replica_new (&options);
+    CHECK_TRUE (sister != NULL);
+    CHECK_I64 (tied_replica_bind (sister, "tcp://127.0.0.1:*"), ==, 0);
+    CHECK_I64 (tied_replica_add_peer (sister, "me", tied_replica_peer_endpoint (world->replica)),
+               ==, 0);
+    CHECK_I64 (tied_replica_handle (sister, "echo", echo, NULL), ==, 0);
+    CHECK_I64 (tied_replica_start (sister), ==, 0);
+    return sister;
+}
+
+/* Tied calls to the sister, until `me` has heard of one more start. */
+static void
+await_word_of_sister (struct world *world, struct wire_client *client, uint64_t *sequence)
+{
+    uint64_t before = stats_of (world).core.started_received;
+    tied_time_t end = ti_clock_now () + MS (WIRE_BOUND_MS);
+    while (stats_of (world).core.started_received == before) {
+        struct tied_message request = wire_request (++*sequence, 0, "echo", "x", 1);
+        request.u.request.flags = TIED_REQUEST_TIED | TIED_REQUEST_IDEMPOTENT;
+        request.u.request.sibling = (struct tied_view){"me", 2};
+        wire_send (client, &request);
+        wire_expect (client, TIED_WIRE_REPLY);
+        CHECK_U64 (ti_clock_now (), <, end);
+        sched_yield ();
+    }
+}
+
+static void a_second_process_with_a_peers_id_does_not_silence_the_first (void **state)
+{
+    struct world *world = *state;
+    tied_replica_t *sister = sister_of (world);
+    struct tied_message hello = wire_hello (TIED_WIRE_ROLE_REPLICA, "sister");
+    struct wire_client client;
+    uint64_t sequence = 0;
+    wire_open (&client, tied_replica_endpoint (sister));
+    await_word_of_sister (world, &client, &sequence);
+    wire_sync (&client);
+    wire_send (&world->peer, &hello);
+    wire_expect (&world->peer, TIED_WIRE_WELCOME);
+    await_word_of_sister (world, &client, &sequence);
+    await_word_of_sister (world, &client, &sequence);
+    CHECK_U64 (stats_of (world).strangers, >, 0);
+    wire_close (&client);
+    tied_replica_destroy (&sister);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown (name, setup, teardown)
 
 int main (void)
@@ -393,6 +445,7 @@ int main (void)
         TEST (request_at_the_peer_endpoint_is_misdirected),
         TEST (started_counts_only_after_the_hello_of_a_known_peer),
         TEST (hello_over_a_new_connection_replaces_the_old_one),
+        TEST (a_second_process_with_a_peers_id_does_not_silence_the_first),
         TEST (RQ_11_cancel_before_the_copy_prevents_it_and_nothing_is_answered),
         TEST (sibling_that_is_no_peer_is_served_untied_and_counted),
         TEST (ZQ_13_frames_too_many_too_few_or_in_the_wrong_place_are_counted),
