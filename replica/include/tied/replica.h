@@ -60,9 +60,9 @@ struct tied_replica_options {
                              default 64 */
     uint32_t reply_queue; /* [1, 1 << 20] replies queued to one client that does not read, then
                              dropped and counted; default 10000 */
-    void *zmq_context;    /* a context to share, so that inproc works; NULL: its own. In a shared one
-                             endpoints are free again only a moment after the end, and libzmq
-                             never reconnects inproc */
+    void *zmq_context; /* a context to share, so that inproc works; NULL: its own. In a shared one
+                          endpoints are free again only a moment after the end, and libzmq
+                          never reconnects inproc */
     struct tied_replica_core_options core; /* workers, queue_depth, hedge_depth, ...; incarnation 0
                                               (the default here): drawn from the system */
 };
