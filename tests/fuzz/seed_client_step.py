@@ -25,7 +25,8 @@ def event(kind: int, of: int, rest: bytes = b"", passes: bytes = b"") -> bytes:
     return bytes([kind, of]) + rest + (b"\x00" + passes if passes else STAY)
 
 
-def submit(mode: int = TIED, deadline: bytes = NEVER, stagger: bytes = NONE, token: int = 0) -> bytes:
+def submit(mode: int = TIED, deadline: bytes = NEVER, stagger: bytes = NONE,
+           token: int = 0) -> bytes:
     return event(1, 0, bytes([token, mode, 1]) + deadline + stagger)
 
 
