@@ -36,7 +36,7 @@ enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
              slot = ti_idmap_find_next (&queue->index, request->call, &cursor)) {
             struct ti_slot *other = ti_queue_slot (queue, slot);
 
-            if (other->client != request->client)
+            if (other->client != request->client || (other->flags & TI_SLOT_CANCELLED))
                 continue;
             if (other->state == TI_SLOT_QUEUED)
                 other->flags |= TI_SLOT_UNTIED;

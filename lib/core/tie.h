@@ -20,7 +20,8 @@ enum ti_arrival {
 /*
  * Judge an arriving copy. A tombstone that it meets becomes a note that the copy is gone, so that
  * the same copy does not pass a second time. A re-issue unties every queued copy of its call; only
- * copies of the same client count, for another client would get the answer.
+ * copies of the same client count, for another client would get the answer, and none whose handler
+ * was told to stop: the client was silent for long then, and is back.
  */
 enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
                                struct ti_recent *recent,

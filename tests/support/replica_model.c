@@ -359,6 +359,8 @@ static bool merge (struct model *self, const struct tied_replica_request *reques
 
         if (!same (other->call, request->call) || other->client != request->client)
             continue;
+        if (other->began && other->is_cancelled)
+            continue;
         if (!other->began)
             other->is_untied = true;
         is_merged = true;

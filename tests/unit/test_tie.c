@@ -238,6 +238,21 @@ static void a_reissue_merges_with_a_waiting_or_running_copy (void **state)
     CHECK_U64 (arrive (&world, 2, TIED_REQUEST_REISSUE), ==, TI_ARRIVAL_MERGED);
 }
 
+/* Its handler was told to stop, because the client was silent for long: it may answer with an error
+   that the client, which is back, does not deserve. */
+static void a_reissue_does_not_merge_with_a_copy_that_was_told_to_stop (void **state)
+{
+    struct world world;
+    uint32_t slot;
+
+    (void)state;
+    open_world (&world);
+    slot = hold (&world, 1, TI_SLOT_TIED);
+    ti_queue_start (&world.queue, slot, 0);
+    ti_queue_slot (&world.queue, slot)->flags |= TI_SLOT_CANCELLED;
+    CHECK_U64 (arrive (&world, 2, TIED_REQUEST_REISSUE), ==, TI_ARRIVAL_NEW);
+}
+
 /* The answer of the other copy would go to somebody else. */
 static void a_reissue_does_not_merge_with_a_copy_of_another_client (void **state)
 {
@@ -268,6 +283,7 @@ int main (void)
         cmocka_unit_test (UNTIE_lifts_a_tombstone),
         cmocka_unit_test (UNTIE_for_a_copy_that_is_gone_changes_nothing),
         cmocka_unit_test (a_reissue_merges_with_a_waiting_or_running_copy),
+        cmocka_unit_test (a_reissue_does_not_merge_with_a_copy_that_was_told_to_stop),
         cmocka_unit_test (a_reissue_does_not_merge_with_a_copy_of_another_client),
     };
 
