@@ -506,7 +506,7 @@ static void RQ_24_stop_inside_a_handler_is_an_error_and_not_a_deadlock (void **s
 
 static void ZQ_23_destroy_with_a_stuck_handler_ends_within_its_bound (void **state)
 {
-    struct world world;
+    static struct world world; /* the stuck handler looks at it after the test, too */
     (void)state;
     make (&world, "a", TIED_SERVICE_POOL, 1);
     start (&world);
