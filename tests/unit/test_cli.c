@@ -361,6 +361,41 @@ static void lists_are_bounded_and_ids_are_unique (void **state)
     finish (&w);
 }
 
+/* With keeps_first a repeated id is one line of warning, and the program goes on. */
+static void a_repeated_id_may_be_a_warning (void **state)
+{
+    struct ti_pair items[2];
+    struct ti_pairs list = {.items = items, .max = 2, .count = 0};
+    const struct ti_cli_option options[] = {
+        {.name = "replica",
+         .kind = TI_CLI_PAIRS,
+         .value = &list,
+         .argument = "ID=ENDPOINT",
+         .help = "One.",
+         .keeps_first = true},
+    };
+    char *text = NULL;
+    size_t size = 0;
+    FILE *err = open_memstream (&text, &size);
+    const struct ti_cli cli = {
+        .program = "prog", .summary = "Test.", .options = options, .options_count = 1, .err = err};
+    char words[][40] = {"prog",        "--replica", "a=tcp://h:1", "--replica",
+                        "a=tcp://h:2", "--replica", "b=tcp://h:3"};
+    char *argv[] = {words[0], words[1], words[2], words[3], words[4], words[5], words[6], NULL};
+    struct ti_cli_result result;
+
+    (void)state;
+    CHECK_U64 (ti_cli_parse (&cli, 7, argv, &result), ==, TI_CLI_RUN);
+    (void)fclose (err);
+    CHECK_STR (text,
+               "prog: warning: --replica \"a=tcp://h:2\": this id was given before; the first "
+               "one is kept\n");
+    CHECK_U64 (list.count, ==, 2);
+    CHECK_STR (items[0].endpoint, "tcp://h:1");
+    CHECK_STR (items[1].id, "b");
+    free (text);
+}
+
 static void hostile_values_get_one_bounded_printable_line (void **state)
 {
     (void)state;
@@ -471,6 +506,7 @@ int main (void)
         cmocka_unit_test (an_option_is_not_taken_for_a_value),
         cmocka_unit_test (operands_may_stand_anywhere_and_after_two_dashes),
         cmocka_unit_test (lists_are_bounded_and_ids_are_unique),
+        cmocka_unit_test (a_repeated_id_may_be_a_warning),
         cmocka_unit_test (hostile_values_get_one_bounded_printable_line),
         cmocka_unit_test (help_names_every_option_and_command_and_fits_100_columns),
         cmocka_unit_test (pairs_are_read_and_refused),

@@ -53,7 +53,7 @@ struct tied_load {
     X (CANCELLED, 4, "cancelled")         /* the caller gave up; may have executed */              \
     X (UNAVAILABLE, 5, "unavailable")     /* replicas were lost; may have executed */              \
     X (UNIMPLEMENTED, 6, "unimplemented") /* the replica does not know the method */               \
-    X (INVALID, 7, "invalid")             /* the call itself was not valid, nothing was sent */
+    X (INVALID, 7, "invalid") /* no replica takes such a call (too_large): not executed */
 
 /* Why a replica refused a copy. Numbers are those of the wire. */
 #define TIED_REJECT_MAP(X)                                                                         \
