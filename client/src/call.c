@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls: submit, wait, collect, cancel. */
-#include <stdlib.h>
+/* Calls: begun, and given up. */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/util.h"
@@ -100,59 +98,6 @@ static int submit (tied_client_t *self,
     return 0;
 }
 
-/* The reply of an ended call; frees its token. 0, TIED_ERR_NOMEM: the call stays as it was. */
-static int collect (tied_client_t *self, uint32_t token, struct tied_reply *out)
-{
-    struct ti_client_call *call = &self->calls.slots[token];
-    uint32_t winner = call->completion.winner;
-    zmq_msg_t *frame = NULL;
-
-    TI_ASSERT (call->state == TI_CLIENT_CALL_ENDED);
-    if (call->has_body) {
-        frame = malloc (sizeof *frame);
-        if (!frame)
-            return TIED_ERR_NOMEM;
-        zmq_msg_init (frame);
-        zmq_msg_move (frame, &call->body);
-        zmq_msg_close (&call->body);
-        call->has_body = false;
-    }
-    *out = (struct tied_reply){.struct_size = sizeof *out,
-                               .id = call->id,
-                               .user = call->user,
-                               .body_size = call->body_size,
-                               .details = call->completion,
-                               .reserved = frame};
-    if (frame)
-        out->body = (const char *)zmq_msg_data (frame) + call->body_offset;
-    if (winner != TIED_NO_REPLICA)
-        out->winner_id = self->links[winner].id;
-    ti_client_calls_release (&self->calls, token);
-    return 0;
-}
-
-/* Under the lock. A call has at most one waiter. */
-static int wait_for_call (tied_client_t *self, uint32_t token, tied_time_t until, tied_time_t now)
-{
-    struct ti_client_call *call = &self->calls.slots[token];
-    struct ti_waiter waiter = {.kind = TI_WAIT_CALL, .token = token};
-    int rc = 0;
-
-    if (call->state != TI_CLIENT_CALL_ENDED) {
-        call->waiter = &waiter;
-        rc = ti_seat_wait (self, &waiter, until, now);
-        call->waiter = NULL;
-    }
-    return rc;
-}
-
-/* Every function that used the engine leaves through here. */
-static void leave (tied_client_t *self)
-{
-    ti_engine_settle (self);
-    pthread_mutex_unlock (&self->lock);
-}
-
 int tied_client_call (tied_client_t *self, const struct tied_call *call, struct tied_reply *out)
 {
     uint32_t token;
@@ -168,13 +113,13 @@ int tied_client_call (tied_client_t *self, const struct tied_call *call, struct 
     if (rc == 0) {
         ti_engine_settle (self);
         /* The call's own deadline ends the wait. */
-        rc = wait_for_call (self, token, TIED_NEVER, now);
+        rc = ti_wait_for_call (self, token, TIED_NEVER, now);
         TI_ASSERT (rc == 0);
-        rc = collect (self, token, out);
+        rc = ti_wait_collect (self, token, out);
         if (rc != 0)
             ti_client_calls_release (&self->calls, token);
     }
-    leave (self);
+    ti_engine_leave (self);
     return rc;
 }
 
@@ -195,109 +140,7 @@ int tied_client_submit (tied_client_t *self,
             *out_id = self->calls.slots[token].id;
         ti_thread_nudge (self, now);
     }
-    leave (self);
-    return rc;
-}
-
-int tied_client_wait (tied_client_t *self,
-                      struct tied_call_id id,
-                      tied_duration_t timeout_ns,
-                      struct tied_reply *out)
-{
-    uint32_t token;
-    int rc;
-
-    if (!self || !out)
-        return TIED_ERR_INVAL;
-    pthread_mutex_lock (&self->lock);
-    token = ti_client_calls_find (&self->calls, id);
-    if (token == TI_NO_TOKEN) {
-        rc = TIED_ERR_ABSENT;
-    } else if (self->calls.slots[token].to_queue || self->calls.slots[token].waiter) {
-        rc = TIED_ERR_STATE;
-    } else {
-        tied_time_t now = ti_clock_now ();
-        rc = wait_for_call (self, token, ti_time_add (now, timeout_ns), now);
-        if (rc == 0)
-            rc = collect (self, token, out);
-    }
-    leave (self);
-    return rc;
-}
-
-int tied_client_next (tied_client_t *self, tied_duration_t timeout_ns, struct tied_reply *out)
-{
-    struct ti_waiter waiter = {.kind = TI_WAIT_QUEUE};
-    tied_time_t until = 0;
-    int rc = 0;
-
-    if (!self || !out)
-        return TIED_ERR_INVAL;
-    pthread_mutex_lock (&self->lock);
-    while (rc == 0 && self->calls.queue_count == 0) {
-        tied_time_t now = ti_clock_now ();
-
-        if (until == 0)
-            until = ti_time_add (now, timeout_ns);
-        if (self->state != TI_CLIENT_STARTED)
-            rc = TIED_ERR_STATE;
-        else
-            rc = ti_seat_wait (self, &waiter, until, now);
-    }
-    if (rc == 0)
-        rc = collect (self, ti_client_calls_front (&self->calls), out);
-    if (rc == 0) {
-        ti_client_calls_pop (&self->calls);
-        ti_engine_show_queue (self);
-    }
-    leave (self);
-    return rc;
-}
-
-int tied_client_poll (tied_client_t *self, tied_duration_t timeout_ns)
-{
-    struct ti_waiter waiter = {.kind = TI_WAIT_ANY};
-    int rc;
-
-    if (!self)
-        return TIED_ERR_INVAL;
-    pthread_mutex_lock (&self->lock);
-    if (self->state != TI_CLIENT_STARTED) {
-        rc = TIED_ERR_STATE;
-    } else {
-        tied_time_t now = ti_clock_now ();
-
-        /* What waits in the queue ends the wait, but not the work: a host that only polls for a
-           while must not starve its other calls. */
-        if (self->calls.queue_count > 0)
-            timeout_ns = 0;
-        waiter.ended = self->calls_ended;
-        (void)!ti_seat_wait (self, &waiter, ti_time_add (now, timeout_ns), now);
-        rc = (int)self->calls.queue_count;
-    }
-    leave (self);
-    return rc;
-}
-
-int tied_client_wait_ready (tied_client_t *self, uint32_t replicas, tied_duration_t timeout_ns)
-{
-    struct ti_waiter waiter = {.kind = TI_WAIT_READY, .replicas = replicas};
-    int rc;
-
-    if (!self)
-        return TIED_ERR_INVAL;
-    pthread_mutex_lock (&self->lock);
-    if (replicas > self->links_count) {
-        rc = TIED_ERR_INVAL;
-    } else if (self->state != TI_CLIENT_STARTED) {
-        rc = TIED_ERR_STATE;
-    } else {
-        tied_time_t now = ti_clock_now ();
-        rc = ti_seat_wait (self, &waiter, ti_time_add (now, timeout_ns), now);
-        if (rc == 0 && self->state != TI_CLIENT_STARTED)
-            rc = TIED_ERR_STATE;
-    }
-    leave (self);
+    ti_engine_leave (self);
     return rc;
 }
 
@@ -317,19 +160,6 @@ int tied_client_cancel (tied_client_t *self, struct tied_call_id id)
         event.u.cancel.call = id;
         rc = ti_engine_step (self, &event, ti_clock_now ());
     }
-    leave (self);
+    ti_engine_leave (self);
     return rc;
-}
-
-void tied_reply_release (struct tied_reply *reply)
-{
-    if (!reply)
-        return;
-    if (reply->reserved) {
-        zmq_msg_close (reply->reserved);
-        free (reply->reserved);
-    }
-    reply->reserved = NULL;
-    reply->body = NULL;
-    reply->body_size = 0;
 }

@@ -2,11 +2,12 @@
 /*
  * The client object and the seams between its files.
  *
- *   options.c  defaults and checks    client.c  lifecycle
- *   call.c     calls, as the public functions have them
- *   calls.c    table of calls         engine.c  core, links, sending
- *   receive.c what links bring
- *   seat.c     who polls, who waits   thread.c  the thread of the THREADED drive
+ *   options.c  defaults and checks         client.c   lifecycle
+ *   call.c     calls: begun, given up      wait.c     waited for, collected
+ *   query.c    what can be asked           calls.c    table of calls
+ *   engine.c   core, sending               links.c    which link needs a look
+ *   receive.c  what links bring            seat.c     who polls, who waits
+ *   thread.c   the thread of the THREADED drive
  *
  * One lock, `lock`, guards the core, the links and the table of calls: everything below that is
  * not marked otherwise. Every socket operation happens under it and none of them blocks; only the
@@ -143,18 +144,22 @@ ti_engine_step (tied_client_t *self, const struct tied_client_event *event, tied
 void ti_engine_step_event (tied_client_t *self,
                            const struct tied_client_event *event,
                            tied_time_t now);
+/* Let the core do what is due. */
+void ti_engine_run_timers (tied_client_t *self, tied_time_t now);
+/* Make the host's descriptor say whether the queue holds completions. */
+void ti_engine_show_queue (tied_client_t *self);
+uint32_t ti_engine_usable_replicas (const tied_client_t *self);
+
+/* links.c: under the lock. */
+void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica);
 /* Look after the links that were used since somebody polled; bounded work. */
 void ti_engine_serve_dirty (tied_client_t *self, tied_time_t now);
 /* Look after one link whose descriptor was readable; bounded work. */
 void ti_engine_serve (tied_client_t *self, uint32_t replica, tied_time_t now);
-/* Let the core do what is due. */
-void ti_engine_run_timers (tied_client_t *self, tied_time_t now);
 /* Before unlocking after any use of the engine outside a turn: see the rule above. */
 void ti_engine_settle (tied_client_t *self);
-/* Make the host's descriptor say whether the queue holds completions. */
-void ti_engine_show_queue (tied_client_t *self);
-void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica);
-uint32_t ti_engine_usable_replicas (const tied_client_t *self);
+/* Settle and unlock: every public function that used the engine ends with it. */
+void ti_engine_leave (tied_client_t *self);
 
 /* receive.c: under the lock. */
 /* The envelope stays the caller's to close; its body may have been moved out. */
@@ -190,6 +195,16 @@ TIED_NODISCARD int ti_thread_start (tied_client_t *self);
 /* Called when nobody waits any more or work was added: wakes the thread if it is needed sooner than
    it would wake by itself. */
 void ti_thread_nudge (tied_client_t *self, tied_time_t now);
+
+/* wait.c: under the lock. */
+/* Until the call has ended; it has at most one waiter. 0, TIED_ERR_TIMEOUT. */
+TIED_NODISCARD int
+ti_wait_for_call (tied_client_t *self, uint32_t token, tied_time_t until, tied_time_t now);
+/* The reply of an ended call; frees its token. 0, TIED_ERR_NOMEM: the call stays as it was. */
+TIED_NODISCARD int ti_wait_collect (tied_client_t *self, uint32_t token, struct tied_reply *out);
+
+/* client.c: NULL if there is none. */
+struct ti_client_link *ti_client_find_link (tied_client_t *self, const char *id);
 
 /* options.c */
 /* 0, TIED_ERR_INVAL; *out is a complete copy with what is drawn from the system filled in. */

@@ -91,8 +91,7 @@ struct tied_reply {
     X (multipart)                                                                                  \
     X (misdirected)     /* a message that no replica may send to a client */                       \
     X (oversized)       /* a reply whose body is over body_max: dropped */                         \
-    X (cancels_dropped) /* CANCEL that could not be sent */                                        \
-    X (queue_overflow)  /* always 0: completions are bounded by calls_max */
+    X (cancels_dropped) /* CANCEL that could not be sent */
 
 struct tied_client_stats {
     size_t struct_size; /* set by the caller to sizeof (struct tied_client_stats) */
