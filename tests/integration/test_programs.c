@@ -249,7 +249,7 @@ static void sigterm_drains_and_writes_the_counters (void **state)
 {
     struct cluster cluster;
     struct wire_client client;
-    char path[] = "/tmp/tied-test-XXXXXX";
+    char path[] = "tied-test-XXXXXX";
     int fd = mkstemp (path);
     json_t *stats;
 
@@ -288,7 +288,7 @@ static void sigterm_drains_and_writes_the_counters (void **state)
 /* ZQ-29: the socket file of a killed replica does not keep its successor from binding. */
 static void ZQ_29_killed_replica_on_ipc_restarts_at_once (void **state)
 {
-    char directory[] = "/tmp/tied-test-XXXXXX";
+    char directory[] = "tied-test-XXXXXX";
     struct cluster cluster;
 
     (void)state;
