@@ -132,6 +132,7 @@ static int add_link (tied_client_t *self, const char *id, const char *endpoint)
         ti_link_close (&link->link);
         return rc;
     }
+    link->body_max = UINT32_MAX;
     link->id_size = strlen (id);
     memcpy (link->id, id, link->id_size);
     rc = tied_client_core_add_replica (self->core);

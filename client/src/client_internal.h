@@ -33,12 +33,15 @@ struct ti_client_link {
     size_t id_size;
     struct ti_link link;
     bool is_dirty;
+    uint32_t body_max; /* of a request, as the last WELCOME says; UINT32_MAX before the first */
 };
 
+/* A copy that has not left: its link did not take it, or it must not be sent there. */
 struct ti_send_failure {
     struct tied_call_id call;
     uint32_t replica;
     uint8_t copy;
+    bool is_too_large;
 };
 
 /* The reply that the core is being told of: a COMPLETE of the same call takes its body. */

@@ -77,15 +77,32 @@ static void send_probe (tied_client_t *self, const struct tied_client_action *ac
     (void)!send_message (self, action->replica, &message);
 }
 
-static void note_failure (tied_client_t *self, const struct tied_client_action *action)
+static void
+note_failure (tied_client_t *self, const struct tied_client_action *action, bool is_too_large)
 {
     uint64_t at = (uint64_t)self->failures_head + self->failures_count;
 
     /* The ring has a place for every copy that can be in flight. */
     TI_ASSERT (self->failures_count < self->failures_max);
-    self->failures[at % self->failures_max] = (struct ti_send_failure){
-        .call = action->call, .replica = action->replica, .copy = action->u.request.copy};
+    self->failures[at % self->failures_max] =
+        (struct ti_send_failure){.call = action->call,
+                                 .replica = action->replica,
+                                 .copy = action->u.request.copy,
+                                 .is_too_large = is_too_large};
     self->failures_count++;
+}
+
+/* A body that the replica would refuse stays here: one far above its limit would cost the
+   connection, and with it every other call there. */
+static void
+send_or_note (tied_client_t *self, const struct tied_client_action *action, tied_time_t now)
+{
+    if (self->calls.slots[action->token].request.size > self->links[action->replica].body_max) {
+        self->io.copies_too_large++;
+        note_failure (self, action, true);
+    } else if (send_request (self, action, now) != 0) {
+        note_failure (self, action, false);
+    }
 }
 
 /* The frame that holds the body moves into the slot; nothing is copied. Bytes of a small message
@@ -151,8 +168,7 @@ static void do_actions (tied_client_t *self, tied_time_t now)
             ti_client_calls_accept (&self->calls, action->token, action->call);
             break;
         case TIED_CLIENT_ACT_SEND_REQUEST:
-            if (send_request (self, action, now) != 0)
-                note_failure (self, action);
+            send_or_note (self, action, now);
             break;
         case TIED_CLIENT_ACT_SEND_CANCEL:
             send_cancel (self, action);
@@ -172,14 +188,22 @@ static void report_failures (tied_client_t *self, tied_time_t now)
 {
     while (self->failures_count > 0) {
         struct ti_send_failure failure = self->failures[self->failures_head];
-        struct tied_client_event event = {.type = TIED_CLIENT_EV_SEND_FAILED};
+        struct tied_client_event event = {.replica = failure.replica};
 
         self->failures_head =
             self->failures_head + 1 < self->failures_max ? self->failures_head + 1 : 0;
         self->failures_count--;
-        event.replica = failure.replica;
-        event.u.send_failed.call = failure.call;
-        event.u.send_failed.copy = failure.copy;
+        if (failure.is_too_large) {
+            event.type = TIED_CLIENT_EV_REJECT;
+            event.u.reject.call = failure.call;
+            event.u.reject.copy = failure.copy;
+            event.u.reject.reason = TIED_REJECT_TOO_LARGE;
+            event.u.reject.is_local = true;
+        } else {
+            event.type = TIED_CLIENT_EV_SEND_FAILED;
+            event.u.send_failed.call = failure.call;
+            event.u.send_failed.copy = failure.copy;
+        }
         if (tied_client_core_step (self->core, &event, now) == 0)
             do_actions (self, now);
     }

@@ -17,13 +17,16 @@ static void on_reply (tied_client_t *self,
     if (reply->body_follows)
         delivery.body =
             (struct tied_view){zmq_msg_data (&envelope->body), zmq_msg_size (&envelope->body)};
-    if (delivery.body.size > self->options.body_max) {
-        self->io.oversized++;
-        return;
-    }
     event.u.reply.call = reply->call;
     event.u.reply.copy = reply->copy;
     event.u.reply.status = reply->status;
+    /* The copy has run, and another answer would be no shorter: to wait for one, or to have the
+       call run again, would be no help. */
+    if (delivery.body.size > self->options.body_max) {
+        self->io.oversized++;
+        delivery.body.size = 0;
+        event.u.reply.status = TIED_STATUS_REPLY_TOO_LARGE;
+    }
     event.u.reply.flags = reply->flags;
     event.u.reply.queue_ns = ti_ns_from_us (reply->queue_us);
     event.u.reply.service_ns = ti_ns_from_us (reply->service_us);
@@ -53,8 +56,9 @@ static void on_welcome (tied_client_t *self,
                         tied_time_t now)
 {
     struct tied_client_event event = {.type = TIED_CLIENT_EV_WELCOME, .replica = replica};
-    const struct ti_client_link *link = &self->links[replica];
+    struct ti_client_link *link = &self->links[replica];
 
+    link->body_max = welcome->body_max;
     event.u.welcome.incarnation = welcome->incarnation;
     event.u.welcome.echo = welcome->time_ns;
     event.u.welcome.id_matches = welcome->id.size == link->id_size &&

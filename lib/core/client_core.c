@@ -62,7 +62,8 @@ static void on_reject (ti_core *self, const struct tied_client_event *ev)
 {
     const uint8_t copy = ev->u.reject.copy;
     const uint32_t token = find (self, ev->u.reject.call);
-    ti_client_hear (self, ev->replica, &ev->u.reject.load);
+    if (!ev->u.reject.is_local)
+        ti_client_hear (self, ev->replica, &ev->u.reject.load);
     if (!is_ours (self, ev->u.reject.call))
         self->counters.foreign_replies++;
     else if (token == TI_NO_TOKEN)

@@ -123,5 +123,7 @@ int tied_request_reply (tied_request_t *request, const void *body, size_t size)
 
 int tied_request_fail (tied_request_t *request, uint32_t status, const void *body, size_t size)
 {
-    return status == 0 ? TIED_ERR_INVAL : answer (request, status, body, size);
+    if (status == 0 || status == TIED_STATUS_REPLY_TOO_LARGE)
+        return TIED_ERR_INVAL;
+    return answer (request, status, body, size);
 }

@@ -28,6 +28,7 @@ struct fake_replica *fake_replica_new (const char *id, const char *endpoint, voi
         die ("memory");
     snprintf (self->id, sizeof self->id, "%s", id);
     self->incarnation = ti_random_u64 ();
+    self->body_max = 1u << 26;
     self->context = context ? NULL : zmq_ctx_new ();
     self->router = zmq_socket (context ? context : self->context, ZMQ_ROUTER);
     if (!self->router)
@@ -157,11 +158,16 @@ static void welcome (struct fake_replica *self, uint64_t time_ns)
     message.u.welcome.id = (struct tied_view){self->id, strlen (self->id)};
     message.u.welcome.incarnation = self->incarnation;
     message.u.welcome.time_ns = time_ns;
-    message.u.welcome.body_max = 1u << 26;
+    message.u.welcome.body_max = self->body_max;
     message.u.welcome.inline_max = INLINE_MAX;
     message.u.welcome.queue_depth = 1000;
     message.u.welcome.workers = 1;
     fake_send (self, &message);
+}
+
+void fake_welcome (struct fake_replica *self)
+{
+    welcome (self, 1);
 }
 
 static void

@@ -34,8 +34,9 @@ struct fake_replica {
     char id[TIED_NAME_MAX + 1];
     char endpoint[256];
     uint64_t incarnation;
-    bool is_mute;   /* answers neither HELLO nor PING */
-    bool does_echo; /* answers each REQUEST at once with its body */
+    uint32_t body_max; /* what WELCOME says; default 64 MiB */
+    bool is_mute;      /* answers neither HELLO nor PING */
+    bool does_echo;    /* answers each REQUEST at once with its body */
     uint32_t hellos, pings, requests, cancels;
     struct fake_seen seen[FAKE_SEEN_MAX];
     uint32_t seen_count;
@@ -55,6 +56,8 @@ uint32_t fake_replica_wait (struct fake_replica *self, int timeout_ms);
 struct fake_seen *fake_request (struct fake_replica *self, uint32_t n);
 struct fake_seen *fake_cancel (struct fake_replica *self, uint32_t n);
 
+/* WELCOME once more, to the client that spoke last. */
+void fake_welcome (struct fake_replica *self);
 void fake_reply (struct fake_replica *self,
                  const struct fake_seen *request,
                  uint32_t status,

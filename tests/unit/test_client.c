@@ -271,14 +271,113 @@ static void a_body_over_the_limit_is_refused_at_submit_and_nothing_is_sent (void
     call.body_size = 100;
     CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
     WORLD_UNTIL (&world, world.replicas[0]->requests == 1);
-    /* The other way round: a reply over the limit is counted and dropped, the link lives. */
-    fake_reply (world.replicas[0], fake_request (world.replicas[0], 0), 0, body, 101);
-    WORLD_UNTIL (&world, world_stats (&world).oversized == 1);
     fake_reply (world.replicas[0], fake_request (world.replicas[0], 0), 0, body, 100);
     CHECK_I64 (tied_client_wait (world.client, id, S (5), &reply), ==, 0);
     CHECK_U64 (reply.body_size, ==, 100);
     tied_reply_release (&reply);
     world_close (&world);
+}
+
+static void a_reply_over_the_limit_ends_its_call_at_once_as_executed (void **state)
+{
+    static const size_t sizes[] = {101, 5000}; /* beside the header, and in a frame of its own */
+    struct world world;
+    struct tied_client_options options;
+    struct tied_call call = world_call (TIED_MODE_SINGLE, true);
+    struct tied_call_id id;
+    struct tied_reply reply;
+    char body[5000] = {0};
+
+    (void)state;
+    tied_client_options_init (&options);
+    options.body_max = 100;
+    world_open (&world, 1, &options);
+    call.timeout_ns = TIED_NEVER;
+    for (uint32_t i = 0; i < 2; i++) {
+        CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
+        WORLD_UNTIL (&world, world.replicas[0]->requests == i + 1);
+        fake_reply (world.replicas[0], fake_request (world.replicas[0], i), 0, body, sizes[i]);
+        CHECK_I64 (tied_client_wait (world.client, id, S (5), &reply), ==, 0);
+        CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_APP_ERROR);
+        CHECK_U64 (reply.details.status, ==, TIED_STATUS_REPLY_TOO_LARGE);
+        CHECK_TRUE (reply.details.may_have_executed);
+        CHECK_STR (reply.winner_id, "a");
+        CHECK_U64 (reply.body_size, ==, 0);
+        tied_reply_release (&reply);
+    }
+    CHECK_U64 (world_stats (&world).oversized, ==, 2);
+    CHECK_U64 (world_stats (&world).core.calls_app_error, ==, 2);
+    /* The link lives. */
+    CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
+    WORLD_UNTIL (&world, world.replicas[0]->requests == 3);
+    fake_reply (world.replicas[0], fake_request (world.replicas[0], 2), 0, body, 100);
+    CHECK_I64 (tied_client_wait (world.client, id, S (5), &reply), ==, 0);
+    CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_OK);
+    tied_reply_release (&reply);
+    world_close (&world);
+}
+
+/* Replicas that say by a further WELCOME how long a body may be. */
+static void open_with_limits (struct world *world, const uint32_t *limits, uint32_t count)
+{
+    world_open (world, count, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        world->replicas[i]->body_max = limits[i];
+        fake_welcome (world->replicas[i]);
+    }
+    world_flush (world);
+}
+
+static void ZQ_12_a_body_over_the_replicas_limit_is_not_sent (void **state)
+{
+    static const uint32_t limits[] = {4};
+    struct world world;
+    struct tied_call call = world_call (TIED_MODE_SINGLE, true);
+    struct tied_reply reply;
+
+    (void)state;
+    open_with_limits (&world, limits, 1);
+    CHECK_I64 (tied_client_call (world.client, &call, &reply), ==, 0);
+    CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_INVALID);
+    CHECK_U64 (reply.details.reject, ==, TIED_REJECT_TOO_LARGE);
+    CHECK_FALSE (reply.details.may_have_executed);
+    tied_reply_release (&reply);
+    world_flush (&world);
+    CHECK_U64 (world.replicas[0]->requests, ==, 0);
+    CHECK_U64 (world_stats (&world).copies_too_large, ==, 1);
+    CHECK_U64 (world_stats (&world).core.copies_rejected, ==, 1);
+    /* What fits goes out. */
+    call.body_size = 4;
+    CHECK_I64 (tied_client_submit (world.client, &call, NULL), ==, 0);
+    WORLD_UNTIL (&world, world.replicas[0]->requests == 1);
+    world_close (&world);
+}
+
+static void a_replica_that_takes_larger_bodies_gets_the_tied_call (void **state)
+{
+    static const uint32_t limits[2][2] = {{4, 5}, {5, 4}};
+
+    (void)state;
+    for (uint32_t round = 0; round < 4; round++) {
+        struct world world;
+        struct tied_call call = world_call (TIED_MODE_TIED, true);
+        struct tied_call_id id;
+        struct tied_reply reply;
+        struct fake_replica *large;
+
+        open_with_limits (&world, limits[round % 2], 2);
+        large = world.replicas[round % 2 == 0 ? 1 : 0];
+        call.stagger_ns = round < 2 ? 0 : S (3600);
+        CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
+        WORLD_UNTIL (&world, large->requests == 1);
+        CHECK_U64 (world.replicas[0]->requests + world.replicas[1]->requests, ==, 1);
+        fake_reply (large, fake_request (large, 0), 0, "yes", 3);
+        CHECK_I64 (tied_client_wait (world.client, id, S (5), &reply), ==, 0);
+        CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_OK);
+        CHECK_STR (reply.winner_id, large->id);
+        tied_reply_release (&reply);
+        world_close (&world);
+    }
 }
 
 static void calls_over_the_limit_are_refused_until_one_is_collected (void **state)
@@ -523,6 +622,9 @@ int main (void)
         cmocka_unit_test (CL_17_a_late_reply_reaches_no_other_call),
         cmocka_unit_test (CL_10_a_large_reply_arrives_whole_and_its_sender_is_not_cancelled),
         cmocka_unit_test (a_body_over_the_limit_is_refused_at_submit_and_nothing_is_sent),
+        cmocka_unit_test (a_reply_over_the_limit_ends_its_call_at_once_as_executed),
+        cmocka_unit_test (ZQ_12_a_body_over_the_replicas_limit_is_not_sent),
+        cmocka_unit_test (a_replica_that_takes_larger_bodies_gets_the_tied_call),
         cmocka_unit_test (calls_over_the_limit_are_refused_until_one_is_collected),
         cmocka_unit_test (a_wait_that_times_out_leaves_the_call_alone),
         cmocka_unit_test (the_queue_delivers_in_the_order_of_completion),

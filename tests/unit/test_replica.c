@@ -293,6 +293,9 @@ static void inline_answer_of_another_time_is_sent_at_once (void **state)
     CHECK_STR (tied_request_method (world.gate.held), "hold");
     CHECK_U64 (tied_request_call (world.gate.held).sequence, ==, 1);
     CHECK_U64 (tied_request_remaining (world.gate.held), ==, TIED_NEVER);
+    CHECK_I64 (tied_request_fail (world.gate.held, 0, NULL, 0), ==, TIED_ERR_INVAL);
+    CHECK_I64 (tied_request_fail (world.gate.held, TIED_STATUS_REPLY_TOO_LARGE, NULL, 0), ==,
+               TIED_ERR_INVAL);
     CHECK_I64 (tied_request_fail (world.gate.held, 7, "later", 5), ==, 0);
     CHECK_I64 (tied_request_reply (world.gate.held, NULL, 0), ==, TIED_ERR_STATE);
     expect_reply (&world, 1, "later");

@@ -47,7 +47,9 @@ struct tied_client_options {
     const char *name;    /* 1..TIED_NAME_MAX bytes, for logs of replicas; need not be unique;
                             default "client"; copied */
     uint32_t drive;      /* enum tied_drive; default THREADED */
-    uint32_t body_max;   /* [0, 64 MiB] largest body sent or accepted, bytes; default 8 MiB */
+    uint32_t body_max;   /* [0, 64 MiB] largest body sent or accepted, bytes; default 8 MiB. A
+                            replica may take less: then a call ends as invalid. A reply over it
+                            ends its call as app_error, TIED_STATUS_REPLY_TOO_LARGE, without body */
     uint32_t inline_max; /* [0, 64 KiB] bodies up to here share the header's frame; default 1024 */
     tied_duration_t timeout_ns; /* [1 us, NEVER] deadline of a call that gives none; default 1 s */
     void *zmq_context;          /* a context to share, so that inproc works; NULL: its own. libzmq
@@ -89,9 +91,11 @@ struct tied_reply {
     X (frames_received)                                                                            \
     X (malformed)                                                                                  \
     X (multipart)                                                                                  \
-    X (misdirected)     /* a message that no replica may send to a client */                       \
-    X (oversized)       /* a reply whose body is over body_max: dropped */                         \
-    X (cancels_dropped) /* CANCEL that could not be sent */
+    X (misdirected) /* a message that no replica may send to a client */                           \
+    X (oversized)   /* a reply whose body is over body_max: its body is dropped, its call ends */  \
+    X (cancels_dropped)  /* CANCEL that could not be sent */                                       \
+    X (copies_too_large) /* not sent: the body is over what the replica says that it takes; among  \
+                            the copies_sent and copies_rejected of the core */
 
 struct tied_client_stats {
     size_t struct_size; /* set by the caller to sizeof (struct tied_client_stats) */

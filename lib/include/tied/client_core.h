@@ -137,6 +137,8 @@ struct tied_client_event {
             struct tied_call_id call;
             uint8_t copy;
             uint8_t reason; /* as on the wire */
+            bool is_local;  /* the driver refuses its own SEND_REQUEST, which it has not sent: no
+                               sign of life of the replica, load is not looked at */
             struct tied_load load;
         } reject;
         struct {

@@ -28,6 +28,9 @@ typedef uint64_t tied_duration_t;
 /* Longest replica id, client name or method name, in bytes, without a terminating NUL. */
 #define TIED_NAME_MAX 64
 
+/* A status that no replica gives: the client's own, for a reply whose body it does not take. */
+#define TIED_STATUS_REPLY_TOO_LARGE UINT32_MAX
+
 /* What the application asked for. Never reused: the epoch is random per client object, not 0. */
 struct tied_call_id {
     uint64_t epoch;

@@ -432,7 +432,7 @@ tied_request_on_cancel (tied_request_t *request, tied_cancelled_fn *fn, void *ar
  * later; the request is gone afterwards. An answer that cannot be delivered (the client is gone or
  * does not read) is dropped and counted, and is no error here.
  *
- * @param status  tied_request_fail () only: not 0
+ * @param status  tied_request_fail () only: not 0, not TIED_STATUS_REPLY_TOO_LARGE
  * @param body    may be NULL if size is 0
  * @param size    [0, body_max]
  * @return 0; TIED_ERR_TOOBIG (the request is still there: answer it otherwise); TIED_ERR_STATE
