@@ -215,10 +215,7 @@ void ti_client_timer (ti_core *self, uint32_t token)
 {
     const struct ti_call *call = ti_call_at (self, token);
     if (call->deadline <= self->now) {
-        ti_client_complete (self, token,
-                            ti_race_has_left (&call->race) ? TIED_OUTCOME_DEADLINE
-                                                           : TIED_OUTCOME_UNAVAILABLE,
-                            NULL);
+        ti_client_expire (self, token);
         return;
     }
     TI_ASSERT (call->race.is_planned && call->stagger_due <= self->now);
