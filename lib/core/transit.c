@@ -6,7 +6,7 @@
 /*
  * A minimum that is older than two windows (the client was silent for long) may differ by clock
  * drift alone: allow 1 / 4096, about 244 ppm, of the time beyond them. Quartz clocks stay within
- * 100 ppm. Inside the windows drift is at most 2 ms and goes uncorrected.
+ * 100 ppm. Inside the windows drift is at most 0.4 ms and goes uncorrected.
  */
 #define DRIFT_SHIFT 12
 

@@ -14,7 +14,10 @@
 
 #include <tied/types.h>
 
-#define TI_TRANSIT_WINDOW_NS TIED_S (10)
+/* Long enough for what lies in the sockets after a stop of ours to be read, short enough not to
+ * refuse a sender's calls for long after its own clock stood still, as that of a suspended machine
+ * does. */
+#define TI_TRANSIT_WINDOW_NS TIED_S (2)
 
 struct ti_transit {
     uint64_t epoch;       /* of the client object whose clock this is */

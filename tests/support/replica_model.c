@@ -256,7 +256,7 @@ staleness (struct model_client *client, uint64_t epoch, uint64_t sent_us, tied_t
         client->low_at[0] = now;
         return 0;
     }
-    if (now - client->low_at[0] >= TIED_S (10)) {
+    if (now - client->low_at[0] >= TIED_S (2)) {
         client->low[1] = client->low[0];
         client->low_at[1] = client->low_at[0];
         client->low[0] = difference;
@@ -276,8 +276,8 @@ staleness (struct model_client *client, uint64_t epoch, uint64_t sent_us, tied_t
     }
     stale = above > (TIED_NEVER - 1) / 1000 ? TIED_NEVER : above * 1000;
     age = now - client->low_at[pick];
-    if (age > TIED_S (20)) {
-        uint64_t drift = (age - TIED_S (20)) / 4096;
+    if (age > TIED_S (4)) {
+        uint64_t drift = (age - TIED_S (4)) / 4096;
 
         stale = stale > drift ? stale - drift : 0;
     }

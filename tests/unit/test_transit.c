@@ -127,6 +127,38 @@ static void a_later_route_is_learned_within_two_windows (void **state)
     CHECK_U64 (arrive (&transit, EPOCH, t, 900), ==, 0);
 }
 
+/* The sender's machine was suspended: its clock stood still, and all that it sends from now on
+ * looks that late. Its calls must not be refused for long. */
+static void CK_01_a_sender_whose_clock_stood_still_is_believed_again_soon (void **state)
+{
+    struct ti_transit transit = {0};
+    uint64_t t;
+    uint64_t end;
+
+    (void)state;
+    for (t = 1; t < 30000000; t += 100000)
+        (void)arrive (&transit, EPOCH, t, 100);
+    CHECK_U64 (arrive (&transit, EPOCH, t, 60000100), >=, S (59));
+    for (end = t + 4200000; t < end; t += 100000)
+        (void)arrive (&transit, EPOCH, t, 60000100);
+    CHECK_U64 (arrive (&transit, EPOCH, t, 60000100), ==, 0);
+}
+
+/* What lies in the sockets after a stop of ours may take a while to be read. */
+static void a_burst_after_a_stop_is_stale_to_its_end (void **state)
+{
+    struct ti_transit transit = {0};
+    uint64_t sent = 5000000;
+    uint64_t read;
+    uint64_t t;
+
+    (void)state;
+    for (t = 1; t < sent; t += 100000)
+        (void)arrive (&transit, EPOCH, t, 100);
+    for (read = sent + 30000000; read < sent + 31900000; read += 1000)
+        CHECK_U64 (ti_transit_staleness (&transit, EPOCH, sent, local (read)), >=, S (29));
+}
+
 /* Made-up clocks harm only their sender, and are forgotten. Watch for wrapped results by UBSan. */
 static void hostile_clocks_are_harmless (void **state)
 {
@@ -156,6 +188,8 @@ int main (void)
         cmocka_unit_test (a_silent_hour_of_drift_is_forgiven),
         cmocka_unit_test (a_restarted_client_starts_anew),
         cmocka_unit_test (a_later_route_is_learned_within_two_windows),
+        cmocka_unit_test (CK_01_a_sender_whose_clock_stood_still_is_believed_again_soon),
+        cmocka_unit_test (a_burst_after_a_stop_is_stale_to_its_end),
         cmocka_unit_test (hostile_clocks_are_harmless),
     };
 
