@@ -106,8 +106,15 @@ static bool may_hold (ti_core *self, const struct ti_race *race, uint32_t token,
            (r->state == TIED_REPLICA_UP || r->state == TIED_REPLICA_SUSPECT);
 }
 
-static void
-send_cancels (ti_core *self, uint32_t token, uint8_t reason, uint32_t winner, uint16_t dropped)
+/* To each replica once. The winner's own replica hears of it if it was sent a later copy, a
+ * re-issue: that merged, and nothing is left, or came just after the winner had ended, and waits to
+ * run. An earlier copy is not there any more, or a re-issue that wins would have merged with it. */
+static void send_cancels (ti_core *self,
+                          uint32_t token,
+                          uint8_t reason,
+                          uint32_t winner,
+                          uint32_t winner_copy,
+                          uint16_t dropped)
 {
     const struct ti_race *race = &ti_call_at (self, token)->race;
     uint32_t told[TIED_COPIES_MAX + 1];
@@ -117,7 +124,7 @@ send_cancels (ti_core *self, uint32_t token, uint8_t reason, uint32_t winner, ui
         if (!(candidates & TI_RACE_BIT (copy)) || !may_hold (self, race, token, copy))
             continue;
         const uint32_t replica = ti_copy_at (self, token, copy)->replica;
-        bool is_told = replica == winner;
+        bool is_told = replica == winner && copy <= winner_copy;
         for (uint32_t i = 0; i < told_count; i++)
             is_told = is_told || told[i] == replica;
         if (is_told)
@@ -221,7 +228,7 @@ void ti_client_complete (ti_core *self,
         winner_copy = reply->u.reply.copy;
     }
     count_outcome (self, outcome);
-    send_cancels (self, token, cancel_reason (outcome), done->winner, dropped);
+    send_cancels (self, token, cancel_reason (outcome), done->winner, winner_copy, dropped);
     retire_all (self, token, outcome, winner_copy);
     ti_client_stop_waiting (self, token);
     (void)ti_heap_remove (&self->heap, token);

@@ -290,6 +290,39 @@ static void CL_10_no_cancel_where_a_peer_has_dropped_the_copy (void **state)
     }
 }
 
+/* A re-issue that came just after the older copy had ended did not merge: it waits to run. */
+static void CL_10_a_reissue_at_the_winners_own_replica_is_cancelled (void **state)
+{
+    (void)state;
+    struct rig rig;
+    setup_with (&rig, 2);
+    const struct tied_call_id id = rig_tied (&rig, 0, 0, S (1));
+    const uint32_t other = request (&rig, 1)->replica;
+    rig_link (&rig, request (&rig, 0)->replica, false);
+    CHECK_U64 (request (&rig, 2)->replica, ==, other);
+    rig_reply (&rig, other, id, 1, 0);
+    CHECK_U64 (rig_done (&rig)->winner_copy, ==, 1);
+    CHECK_U64 (cancels (&rig), ==, 1);
+    CHECK_U64 (rig_get (&rig, TIED_CLIENT_ACT_SEND_CANCEL, 0)->replica, ==, other);
+    rig_stop (&rig);
+}
+
+/* Had the older copy been there, the re-issue would have merged: then it would not have answered.
+ */
+static void CL_10_a_reissue_that_wins_leaves_nothing_to_cancel_at_its_replica (void **state)
+{
+    (void)state;
+    struct rig rig;
+    setup_with (&rig, 2);
+    const struct tied_call_id id = rig_tied (&rig, 0, 0, S (1));
+    const uint32_t other = request (&rig, 1)->replica;
+    rig_link (&rig, request (&rig, 0)->replica, false);
+    rig_reply (&rig, other, id, 2, 0);
+    CHECK_U64 (rig_done (&rig)->winner_copy, ==, 2);
+    CHECK_U64 (cancels (&rig), ==, 0);
+    rig_stop (&rig);
+}
+
 static void CL_11_a_refused_second_copy_does_not_end_the_call (void **state)
 {
     (void)state;
@@ -974,6 +1007,8 @@ int main (void)
         cmocka_unit_test (CL_09_a_cancel_while_no_replica_is_usable_sends_nothing),
         cmocka_unit_test (CL_10_the_loser_is_cancelled_and_the_winner_is_not),
         cmocka_unit_test (CL_10_no_cancel_where_a_peer_has_dropped_the_copy),
+        cmocka_unit_test (CL_10_a_reissue_at_the_winners_own_replica_is_cancelled),
+        cmocka_unit_test (CL_10_a_reissue_that_wins_leaves_nothing_to_cancel_at_its_replica),
         cmocka_unit_test (CL_11_a_refused_second_copy_does_not_end_the_call),
         cmocka_unit_test (CL_11_a_lost_replica_does_not_end_a_call_that_the_other_may_answer),
         cmocka_unit_test (CL_14_the_stagger_is_no_deadline),
