@@ -82,6 +82,7 @@ void ti_clients_touch (struct ti_clients *self, uint32_t index, tied_time_t now)
         client->running.head = client->running.tail = TI_SLOT_NONE;
     }
     client->since = now;
+    client->is_silent = false;
     /* The usual case, one busy client after another message of its own, moves nothing. */
     if (client->state != TI_CLIENT_LIVE || self->lists[TI_CLIENTS_LIVE].tail != index)
         move (self, index, TI_CLIENT_LIVE);
@@ -91,6 +92,7 @@ void ti_clients_leave (struct ti_clients *self, uint32_t index)
 {
     uint8_t state = ti_clients_get (self, index)->state;
 
+    ti_clients_get (self, index)->is_silent = false;
     if (state == TI_CLIENT_LIVE || state == TI_CLIENT_SUSPECT)
         move (self, index, TI_CLIENT_GOING);
 }
@@ -111,7 +113,10 @@ static tied_time_t due_at (const struct ti_clients *self, enum ti_client_list li
 void ti_clients_look (struct ti_clients *self, tied_time_t now, uint32_t bound)
 {
     while (bound > 0 && due_at (self, TI_CLIENTS_SUSPECT) <= now) {
-        move (self, self->lists[TI_CLIENTS_SUSPECT].head, TI_CLIENT_GOING);
+        uint32_t head = self->lists[TI_CLIENTS_SUSPECT].head;
+
+        ti_clients_get (self, head)->is_silent = true;
+        move (self, head, TI_CLIENT_GOING);
         bound--;
     }
     while (bound > 0 && due_at (self, TI_CLIENTS_LIVE) <= now) {

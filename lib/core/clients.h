@@ -46,6 +46,7 @@ struct ti_client {
     struct ti_slot_list queued; /* by arrival */
     struct ti_slot_list running;
     uint8_t state;
+    bool is_silent; /* GOING, and by silence: its connection may still be there */
 };
 
 struct ti_clients {
@@ -68,7 +69,7 @@ void ti_clients_init (struct ti_clients *self,
 /* A word from this client: it is live, whatever it was. */
 void ti_clients_touch (struct ti_clients *self, uint32_t index, tied_time_t now);
 
-/* Its connection is gone: start to remove its copies. No effect unless LIVE or SUSPECT. */
+/* Its connection is gone: start to remove its copies, if silence has not done so before. */
 void ti_clients_leave (struct ti_clients *self, uint32_t index);
 
 /* Move the silent ones on, at most `bound` of them. */

@@ -44,6 +44,7 @@ struct ti_slot {
     uint8_t copy;
     uint8_t state;
     uint8_t flags;
+    uint8_t merged; /* the youngest re-issue that this copy answers for; 0: none */
     tied_time_t since;
     union {
         tied_time_t deadline;

@@ -58,6 +58,8 @@ static uint64_t hash_slot (const tied_replica_core_t *self, uint64_t hash, uint3
     hash = slot->state == TI_SLOT_QUEUED ? fold_time (hash, self->now, slot->u.deadline)
                                          : fold (hash, slot->u.waited);
     hash = fold (hash, (uint64_t)slot->client << 32 | slot->sibling);
+    if (slot->state == TI_SLOT_QUEUED)
+        hash = fold (hash, slot->merged);
     hash = fold (hash, (uint64_t)slot->copy << 16 | (uint64_t)slot->flags << 8 | slot->state);
     return fold (hash, index);
 }
@@ -96,7 +98,8 @@ static uint64_t hash_client (const tied_replica_core_t *self, uint64_t hash, uin
     const struct ti_transit *transit = &client->transit;
     uint32_t i;
 
-    hash = fold (hash, (uint64_t)index << 16 | (uint64_t)transit->windows << 8 | client->state);
+    hash = fold (hash, (uint64_t)index << 32 | (uint64_t)client->is_silent << 16 |
+                           (uint64_t)transit->windows << 8 | client->state);
     hash = fold_time (hash, self->now, client->since);
     if (transit->windows >= 1) {
         hash = fold (hash, transit->epoch);

@@ -9,16 +9,16 @@
 #define LINE 64
 
 TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= TI_REPLICA_COPIES_MAX, "CANCEL of every copy fits");
-TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= TI_REPLICA_PURGE_MAX + 2 * TI_REPLICA_SWEEP_MAX,
+TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= 3 * TI_REPLICA_PURGE_MAX + 2 * TI_REPLICA_SWEEP_MAX,
                   "TIMEOUT fits");
-TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= 2 * TI_REPLICA_TAKE_MAX + 2, "TAKE fits");
+TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= 3 * TI_REPLICA_TAKE_MAX + 2, "TAKE fits");
 
-/* A copy has at most two actions in one step, a purged client one, TAKE and FINISH two more. */
+/* A copy has at most three actions in one step, a purged client one, TAKE and FINISH two more. */
 static uint32_t actions_for (const struct tied_replica_core_options *options)
 {
     uint32_t slots = options->queue_depth + options->workers;
 
-    return (uint32_t)ti_min (TI_REPLICA_ACTIONS_MAX, 2 * slots + TI_REPLICA_PURGE_MAX + 2);
+    return (uint32_t)ti_min (TI_REPLICA_ACTIONS_MAX, 3 * slots + TI_REPLICA_PURGE_MAX + 2);
 }
 
 struct layout {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Inside of the replica core: its struct and what its files share. replica_core.c dispatches,
- * replica_copy.c is the life of one copy, replica_cancel.c what others say about it, replica_time.c
- * what time alone brings about, and replica_check.c states the invariants.
+ * replica_arrive.c is the arrival of a copy, replica_copy.c its life from then on, replica_cancel.c
+ * what others say about it, replica_time.c what time alone brings about, and replica_check.c states
+ * the invariants.
  */
 #ifndef TI_REPLICA_CORE_H
 #define TI_REPLICA_CORE_H
@@ -25,7 +26,7 @@
 /* Silent clients moved on and old notes removed by one step. */
 #define TI_REPLICA_LOOK_MAX 32
 #define TI_REPLICA_AGE_MAX  64
-/* Most actions of one step. TIMEOUT: one per purged copy or client, two per swept copy. CANCEL: one
+/* Most actions of one step. TIMEOUT: three per purged copy, two per swept copy. CANCEL: one
  * per copy of the call. The others make fewer. */
 #define TI_REPLICA_ACTIONS_MAX 256
 
@@ -60,14 +61,26 @@ struct tied_replica_action *ti_replica_act (tied_replica_core_t *self,
 
 struct tied_load ti_replica_load (const tied_replica_core_t *self);
 
-/* The life of a copy. */
+/* The arrival of a copy. */
 void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_request *request);
+/* Answer no; counts nothing. slot: UINT32_MAX if the copy has none. */
+void ti_replica_reject (tied_replica_core_t *self,
+                        uint32_t slot,
+                        uint32_t client,
+                        struct tied_call_id call,
+                        uint8_t copy,
+                        enum tied_reject reason);
+
+/* The life of a copy from the queue on. */
 void ti_replica_take (tied_replica_core_t *self);
 void ti_replica_finish (tied_replica_core_t *self, uint32_t slot);
 /* A queued copy leaves in silence, counted as dropped. */
 void ti_replica_drop (tied_replica_core_t *self, uint32_t slot);
 /* A queued copy leaves because its time ran out, and its client is told. */
 void ti_replica_expire (tied_replica_core_t *self, uint32_t slot);
+/* A queued copy leaves because its client is leaving: in silence if the connection is gone, else
+ * with an answer, for the client may only have been stopped. */
+void ti_replica_orphan (tied_replica_core_t *self, uint32_t slot);
 /* Raise the cancel flag of a running copy, once. */
 void ti_replica_flag (tied_replica_core_t *self, uint32_t slot, enum tied_cancel reason);
 

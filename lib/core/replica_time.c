@@ -21,7 +21,7 @@ void ti_replica_purge (tied_replica_core_t *self)
             return;
         client = ti_clients_get (&self->clients, index);
         if (client->queued.head != TI_SLOT_NONE) {
-            ti_replica_drop (self, client->queued.head);
+            ti_replica_orphan (self, client->queued.head);
         } else if (client->running.head != TI_SLOT_NONE &&
                    !(ti_queue_slot (&self->queue, client->running.head)->flags &
                      TI_SLOT_CANCELLED)) {

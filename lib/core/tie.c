@@ -40,6 +40,7 @@ enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
                 continue;
             if (other->state == TI_SLOT_QUEUED)
                 other->flags |= TI_SLOT_UNTIED;
+            other->merged = request->copy;
             is_merged = true;
         }
         if (is_merged)

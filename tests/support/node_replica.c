@@ -133,9 +133,12 @@ act_reject (struct node_replica *self, const struct tied_replica_action *action,
     message.u.reject.load = action->load;
     if (action->slot == UINT32_MAX && action->reason == TIED_REJECT_EXPIRED)
         self->account.expired++; /* its time had run out on the way */
-    else if (action->slot == UINT32_MAX)
-        self->account.rejected++;
-    node_replica_note (self, action->slot == UINT32_MAX ? NODE_NOTE_REJECT : NODE_NOTE_EXPIRE,
+    else if (action->slot == UINT32_MAX && cause == TIED_REPLICA_EV_REQUEST)
+        self->account.rejected++; /* else it had merged, and is in that number */
+    node_replica_note (self,
+                       action->slot != UINT32_MAX && action->reason == TIED_REJECT_EXPIRED
+                           ? NODE_NOTE_EXPIRE
+                           : NODE_NOTE_REJECT,
                        NODE_NOBODY, &action->call, action->copy, action->reason, cause);
     if (self->conns[action->client].is_used)
         node_replica_send (self, action->client, &message, cause);
@@ -162,18 +165,22 @@ static void act_admit (struct node_replica *self,
                        TIED_REPLICA_EV_REQUEST);
 }
 
-/* RELEASE: an expired copy was answered just before, every other one was dropped. */
+/* RELEASE: a copy that expired or lost its client was answered just before (with `reason`), every
+ * other one was dropped. */
 static void act_release (struct node_replica *self,
                          const struct tied_replica_action *action,
-                         uint32_t expired_slot,
+                         uint32_t answered_slot,
+                         uint8_t reason,
                          int cause,
                          int from)
 {
     struct node_slot *slot = &self->slots[action->slot];
 
     TI_ASSERT (slot->is_used && !slot->is_running);
-    if (action->slot == expired_slot) {
+    if (action->slot == answered_slot && reason == TIED_REJECT_EXPIRED) {
         self->account.expired++;
+    } else if (action->slot == answered_slot) {
+        self->account.rejected++;
     } else {
         self->account.dropped++;
         node_replica_note (self, NODE_NOTE_DROP, from, &slot->call, slot->copy, 0, cause);
@@ -203,7 +210,8 @@ int node_replica_step (struct node_replica *self,
 {
     struct tied_replica_event failed[64];
     size_t failures = 0;
-    uint32_t expired_slot = UINT32_MAX;
+    uint32_t answered_slot = UINT32_MAX;
+    uint8_t answer = TIED_REJECT_NONE;
     struct tied_call_id told = {0, 0};
     struct tied_call_id run = {0, 0};
     bool has_told = false;
@@ -217,7 +225,10 @@ int node_replica_step (struct node_replica *self,
             act_admit (self, action, event, body);
             break;
         case TIED_REPLICA_ACT_REJECT:
-            expired_slot = action->slot;
+            if (action->slot != UINT32_MAX) {
+                answered_slot = action->slot;
+                answer = action->reason;
+            }
             act_reject (self, action, cause);
             break;
         case TIED_REPLICA_ACT_RUN:
@@ -257,7 +268,7 @@ int node_replica_step (struct node_replica *self,
             act_reply (self, action, cause);
             break;
         case TIED_REPLICA_ACT_RELEASE:
-            act_release (self, action, expired_slot, cause, from);
+            act_release (self, action, answered_slot, answer, cause, from);
             break;
         case TIED_REPLICA_ACT_FORGET_CLIENT:
             TI_ASSERT (self->conns[action->client].is_used);

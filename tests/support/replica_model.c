@@ -201,6 +201,32 @@ static void expire (struct model *self, struct model_copy *copy)
     act_on (self, TIED_REPLICA_ACT_RELEASE, &out);
 }
 
+/* A copy of a client that is leaving. */
+static void abandon (struct model *self, struct model_copy *copy)
+{
+    struct tied_replica_action *action;
+    struct model_copy out;
+
+    if (!self->clients[copy->client].may_listen) {
+        drop (self, copy);
+        return;
+    }
+    out = take_out (self, copy);
+    self->counters.rejected++;
+    self->counters.rejected_full++;
+    action = act_on (self, TIED_REPLICA_ACT_REJECT, &out);
+    action->reason = TIED_REJECT_FULL;
+    action->load = load_of (self);
+    if (out.merged != 0) {
+        action = act_on (self, TIED_REPLICA_ACT_REJECT, &out);
+        action->slot = UINT32_MAX;
+        action->copy = out.merged;
+        action->reason = TIED_REJECT_FULL;
+        action->load = load_of (self);
+    }
+    act_on (self, TIED_REPLICA_ACT_RELEASE, &out);
+}
+
 static void flag (struct model *self, struct model_copy *copy, uint8_t reason)
 {
     if (copy->is_cancelled)
@@ -222,6 +248,7 @@ static void touch (struct model *self, uint32_t index)
     if (client->state == MODEL_FREE)
         memset (client, 0, sizeof *client);
     client->since = self->now;
+    client->may_listen = false;
     enter (self, index, MODEL_LIVE);
 }
 
@@ -363,6 +390,7 @@ static bool merge (struct model *self, const struct tied_replica_request *reques
             continue;
         if (!other->began)
             other->is_untied = true;
+        other->merged = request->copy;
         is_merged = true;
     }
     return is_merged;
@@ -549,7 +577,7 @@ static void take (struct model *self)
         if (removed == 32)
             return;
         if (state == MODEL_GOING || state == MODEL_WAITING)
-            drop (self, copy);
+            abandon (self, copy);
         else
             expire (self, copy);
     }
@@ -629,7 +657,7 @@ static void purge (struct model *self)
             return;
         copy = next_to_purge (self, client);
         if (copy && !copy->began)
-            drop (self, copy);
+            abandon (self, copy);
         else if (copy)
             flag (self, copy, TIED_CANCEL_CALLER);
         else if (has_copies (self, client))
@@ -653,8 +681,12 @@ static tied_time_t client_due (const struct model *self, enum model_client_state
 
 static void look (struct model *self)
 {
-    while (client_due (self, MODEL_SUSPECT) <= self->now)
-        enter (self, oldest (self, MODEL_SUSPECT), MODEL_GOING);
+    while (client_due (self, MODEL_SUSPECT) <= self->now) {
+        uint32_t client = oldest (self, MODEL_SUSPECT);
+
+        self->clients[client].may_listen = true;
+        enter (self, client, MODEL_GOING);
+    }
     while (client_due (self, MODEL_LIVE) <= self->now) {
         uint32_t client = oldest (self, MODEL_LIVE);
 
@@ -773,6 +805,7 @@ void model_step (struct model *self,
         touch (self, client);
         break;
     case TIED_REPLICA_EV_CLIENT_GONE:
+        self->clients[client].may_listen = false;
         if (self->clients[client].state == MODEL_LIVE ||
             self->clients[client].state == MODEL_SUSPECT)
             enter (self, client, MODEL_GOING);

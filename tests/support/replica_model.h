@@ -32,6 +32,7 @@ struct model_copy {
     bool is_told;
     bool is_late; /* the sibling started too */
     bool is_cancelled;
+    uint8_t merged; /* youngest re-issue that waits for this copy's answer */
 };
 
 enum model_note_kind {
@@ -64,6 +65,7 @@ struct model_client {
     int windows;
     int64_t low[2]; /* this window and the one before */
     tied_time_t low_at[2];
+    bool may_listen; /* going because it was silent, not because it is known to be gone */
 };
 
 struct model {

@@ -278,6 +278,29 @@ static void CL_11_a_refused_reissue_gets_its_last_try_before_doubt_ends_the_call
     rig_stop (&rig);
 }
 
+/* The replica gave us up as silent and refuses what waited: copy 1, and the re-issue that merged.
+ */
+static void CL_01_a_merged_reissue_that_is_refused_with_its_copy_gets_a_last_try (void **state)
+{
+    (void)state;
+    struct rig rig;
+    setup (&rig, 2, 4);
+    const struct tied_call_id id = rig_tied (&rig, 0, 0, TIED_NEVER);
+    const uint32_t other = request (&rig, 1)->replica;
+    rig_link (&rig, request (&rig, 0)->replica, false);
+    CHECK_U64 (request (&rig, 2)->replica, ==, other);
+    rig_reject (&rig, other, id, 1, TIED_REJECT_FULL);
+    CHECK_U64 (requests (&rig), ==, 3);
+    CHECK_U64 (completions (&rig), ==, 0);
+    rig_reject (&rig, other, id, 2, TIED_REJECT_FULL);
+    CHECK_U64 (requests (&rig), ==, 4);
+    CHECK_U64 (request (&rig, 3)->u.request.copy, ==, 3);
+    CHECK_U64 (request (&rig, 3)->u.request.flags & TIED_REQUEST_LAST, !=, 0);
+    rig_reply (&rig, request (&rig, 3)->replica, id, 3, 0);
+    CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_OK);
+    rig_stop (&rig);
+}
+
 static void CL_11_a_draining_refusal_leaves_a_doubtful_call_waiting (void **state)
 {
     (void)state;
@@ -334,6 +357,7 @@ int main (void)
         cmocka_unit_test (CL_02_a_loss_without_room_leaves_a_copy_alone_that_is_not_in_doubt),
         cmocka_unit_test (CL_01_the_loss_of_the_last_certain_copy_ends_a_call_without_room),
         cmocka_unit_test (CL_11_a_refused_reissue_gets_its_last_try_before_doubt_ends_the_call),
+        cmocka_unit_test (CL_01_a_merged_reissue_that_is_refused_with_its_copy_gets_a_last_try),
         cmocka_unit_test (CL_11_a_draining_refusal_leaves_a_doubtful_call_waiting),
         cmocka_unit_test (CL_02_near_its_deadline_a_call_goes_on_with_a_doubtful_copy),
     };

@@ -114,6 +114,103 @@ static void the_queued_copies_of_a_client_go_with_it (void **state)
     fixture_close (&f);
 }
 
+/* It may only have been stopped: a copy that will not run must not keep it waiting for ever. */
+static void the_queued_copies_of_a_silent_client_are_refused (void **state)
+{
+    struct fixture f;
+    const struct tied_replica_action *action;
+    uint32_t slot;
+
+    (void)state;
+    open_fixture (&f);
+    send_from (&f, 3, 1);
+    slot = fixture_only (&f, TIED_REPLICA_ACT_ADMIT)->slot;
+    (void)wait_for_forget (&f, 3);
+    CHECK_U64 (f.count, ==, 3);
+    action = &f.actions[0];
+    CHECK_U64 (action->type, ==, TIED_REPLICA_ACT_REJECT);
+    CHECK_U64 (action->slot, ==, slot);
+    CHECK_U64 (action->client, ==, 3);
+    CHECK_U64 (action->call.sequence, ==, 1);
+    CHECK_U64 (action->reason, ==, TIED_REJECT_FULL);
+    CHECK_U64 (f.actions[1].type, ==, TIED_REPLICA_ACT_RELEASE);
+    CHECK_U64 (f.actions[2].type, ==, TIED_REPLICA_ACT_FORGET_CLIENT);
+    CHECK_U64 (fixture_counters (&f)->rejected_full, ==, 1);
+    CHECK_U64 (fixture_counters (&f)->dropped, ==, 0);
+    fixture_close (&f);
+}
+
+/* Nobody answers for the re-issue if its older copy is not served. */
+static void a_reissue_that_merged_is_refused_with_its_copy (void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_fixture (&f);
+    fixture_send_tied (&f, 1, 1);
+    fixture_reissue (&f, 1);
+    CHECK_U64 (f.count, ==, 0);
+    (void)wait_for_forget (&f, 0);
+    CHECK_U64 (f.count, ==, 4);
+    CHECK_U64 (f.actions[0].type, ==, TIED_REPLICA_ACT_REJECT);
+    CHECK_U64 (f.actions[0].copy, ==, 1);
+    CHECK_U64 (f.actions[1].type, ==, TIED_REPLICA_ACT_REJECT);
+    CHECK_U64 (f.actions[1].slot, ==, UINT32_MAX);
+    CHECK_U64 (f.actions[1].copy, ==, 2);
+    CHECK_U64 (f.actions[1].reason, ==, TIED_REJECT_FULL);
+    CHECK_U64 (f.actions[2].type, ==, TIED_REPLICA_ACT_RELEASE);
+    CHECK_U64 (fixture_counters (&f)->rejected, ==, 1);
+    CHECK_U64 (fixture_counters (&f)->merged, ==, 1);
+    fixture_close (&f);
+}
+
+/* One that is known to be unreachable is not written to, even if its silence was noticed first. */
+static void a_silent_client_whose_connection_is_gone_is_told_nothing_more (void **state)
+{
+    struct fixture f;
+    uint64_t i;
+
+    (void)state;
+    open_fixture (&f);
+    for (i = 0; i < 100; i++)
+        send_from (&f, 0, i);
+    do {
+        f.now = tied_replica_core_deadline (f.core);
+        fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT);
+    } while (fixture_depth (&f) == 100);
+    CHECK_U64 (fixture_depth (&f), ==, 68);
+    fixture_client (&f, TIED_REPLICA_EV_CLIENT_GONE, 0);
+    CHECK_U64 (f.count, ==, 32);
+    CHECK_TRUE (fixture_find (&f, TIED_REPLICA_ACT_REJECT) == NULL);
+    CHECK_U64 (fixture_depth (&f), ==, 36);
+    CHECK_U64 (fixture_take (&f), ==, UINT32_MAX);
+    CHECK_TRUE (fixture_find (&f, TIED_REPLICA_ACT_REJECT) == NULL);
+    CHECK_U64 (fixture_counters (&f)->rejected_full, ==, 32);
+    fixture_close (&f);
+}
+
+/* A worker that comes meanwhile answers, too. */
+static void a_worker_refuses_what_a_silent_client_has_left (void **state)
+{
+    struct fixture f;
+    uint64_t i;
+
+    (void)state;
+    open_fixture (&f);
+    for (i = 0; i < 40; i++)
+        send_from (&f, 0, i);
+    do {
+        f.now = tied_replica_core_deadline (f.core);
+        fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT);
+    } while (fixture_depth (&f) == 40);
+    CHECK_U64 (fixture_depth (&f), ==, 8);
+    CHECK_U64 (fixture_take (&f), ==, UINT32_MAX);
+    CHECK_U64 (fixture_depth (&f), ==, 0);
+    CHECK_U64 (f.count, ==, 16);
+    CHECK_U64 (fixture_counters (&f)->rejected_full, ==, 40);
+    fixture_close (&f);
+}
+
 static void a_running_copy_holds_its_client_until_it_ends (void **state)
 {
     struct fixture f;
@@ -228,6 +325,10 @@ int main (void)
         cmocka_unit_test (a_word_in_time_keeps_the_client),
         cmocka_unit_test (a_stopped_replica_does_not_blame_its_clients),
         cmocka_unit_test (the_queued_copies_of_a_client_go_with_it),
+        cmocka_unit_test (the_queued_copies_of_a_silent_client_are_refused),
+        cmocka_unit_test (a_reissue_that_merged_is_refused_with_its_copy),
+        cmocka_unit_test (a_silent_client_whose_connection_is_gone_is_told_nothing_more),
+        cmocka_unit_test (a_worker_refuses_what_a_silent_client_has_left),
         cmocka_unit_test (a_running_copy_holds_its_client_until_it_ends),
         cmocka_unit_test (a_purge_is_bounded_and_goes_on_at_once),
         cmocka_unit_test (a_client_that_speaks_again_is_live_again),

@@ -45,7 +45,8 @@ struct tied_replica_core_options {
     uint32_t clients_max;          /* [1, 1 << 20] client indices in use at once; default 1024 */
     uint32_t peers_max;            /* [0, 4096] peer indices; default 64 */
     tied_duration_t client_silence_ns; /* [10 ms, NEVER] a client that says nothing for so long is
-                                        gone; default 5 s */
+                                        gone; default 5 s. NEVER: only CLIENT_GONE frees an index,
+                                        and connections that end unreported keep theirs */
 };
 
 /* X (NAME, printed name). Every counter only grows; identities are at tied_replica_core_check ().
@@ -54,17 +55,17 @@ struct tied_replica_core_options {
     X (received)          /* REQUEST events */                                                     \
     X (executed)          /* copies handed to a worker */                                          \
     X (finished)          /* of those, ended by their handler */                                   \
-    X (dropped)           /* removed from the queue by STARTED or CANCEL, or client gone */        \
+    X (dropped)           /* removed from the queue by STARTED, CANCEL or CLIENT_GONE */           \
     X (tombstoned)        /* met their tombstone on arrival */                                     \
     X (merged)            /* a re-issue that found its call here already */                        \
     X (duplicate_request) /* the same copy again: ignored */                                       \
     X (rejected)          /* sum of the rejected_* counters but rejected_expired */                \
     X (expired)           /* time ran out in the queue: answered with EXPIRED, did not run */      \
     X (rejected_busy)                                                                              \
-    X (rejected_full)                                                                              \
+    X (rejected_full) /* queue full; or waited when its client was given up as silent */           \
     X (rejected_too_late)                                                                          \
     X (rejected_draining)                                                                          \
-    X (rejected_not_permitted)                                                                     \
+    X (rejected_not_permitted) /* by the driver's verdict only; that of tied/replica.h has none */ \
     X (rejected_unknown_method)                                                                    \
     X (rejected_stale)                                                                             \
     X (rejected_too_large)                                                                         \
@@ -170,7 +171,7 @@ enum tied_replica_action_type {
 struct tied_replica_action {
     enum tied_replica_action_type type;
     uint32_t slot;   /* ADMIT, RUN, CANCEL_RUNNING, REPLY, RELEASE; for REJECT of an admitted copy
-                        (EXPIRED) its slot, else UINT32_MAX */
+                        (EXPIRED, FULL for its client's silence) its slot, else UINT32_MAX */
     uint32_t client; /* REJECT, REPLY, FORGET_CLIENT */
     uint32_t peer;   /* TELL_* */
     struct tied_call_id call;

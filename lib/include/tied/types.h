@@ -58,7 +58,9 @@ struct tied_load {
     X (UNIMPLEMENTED, 6, "unimplemented") /* the replica does not know the method */               \
     X (INVALID, 7, "invalid") /* no replica takes such a call (too_large): not executed */
 
-/* Why a replica refused a copy. Numbers are those of the wire. */
+/* Why a replica refused a copy. Numbers are those of the wire. FULL is also said of copies that
+ * waited when their client was given up as silent. NOT_PERMITTED comes from replicas with access
+ * control; those of tied/replica.h have none. */
 #define TIED_REJECT_MAP(X)                                                                         \
     X (BUSY, 1, "busy")                     /* an extra copy, and the queue is long enough */      \
     X (FULL, 2, "full")                     /* the queue holds queue_depth copies */               \
