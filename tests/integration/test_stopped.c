@@ -270,6 +270,50 @@ static void ZQ_06_ZQ_07_a_killed_clients_queue_is_purged_and_its_successor_serve
     close_nap (&self);
 }
 
+/* A client whose host does not drive it for long comes back on the same connection. Its copy that
+   waited will not run, so it has to be told: the call has no deadline. */
+static void a_client_that_was_away_for_long_learns_what_became_of_its_calls (void **state)
+{
+    struct nap self;
+    struct tied_client_options options;
+    struct tied_call call;
+    struct tied_call_id running;
+    struct tied_call_id waiting;
+    struct tied_reply reply;
+    tied_client_t *client;
+
+    (void)state;
+    open_nap (&self, MS (800));
+    tied_client_options_init (&options);
+    options.drive = TIED_DRIVE_CALLER;
+    client = tied_client_new (&options);
+    CHECK_TRUE (client != NULL);
+    CHECK_I64 (tied_client_add_replica (client, "a", tied_replica_endpoint (self.replica)), ==, 0);
+    CHECK_I64 (tied_client_start (client), ==, 0);
+    CHECK_I64 (tied_client_wait_ready (client, 1, MS (PROCESS_BOUND_MS)), ==, 0);
+    tied_call_init (&call, "work", NULL, 0);
+    call.timeout_ns = TIED_NEVER;
+    call.is_idempotent = true;
+    CHECK_I64 (tied_client_submit (client, &call, &running), ==, 0);
+    tied_call_init (&call, "echo", "hello", 5);
+    call.timeout_ns = TIED_NEVER;
+    call.is_idempotent = true;
+    CHECK_I64 (tied_client_submit (client, &call, &waiting), ==, 0);
+    tied_time_t until = ti_clock_now () + MS (PROCESS_BOUND_MS);
+    while (stats_of (self.replica).load.depth != 1) {
+        CHECK_U64 (ti_clock_now (), <, until);
+        CHECK_I64 (tied_client_poll (client, MS (1)), ==, 0);
+    }
+    AWAIT (stats_of (self.replica).core.clients_gone == 1);
+    CHECK_U64 (stats_of (self.replica).core.rejected_full, ==, 1);
+    CHECK_U64 (stats_of (self.replica).core.dropped, ==, 0);
+    CHECK_I64 (tied_client_wait (client, waiting, MS (PROCESS_BOUND_MS), &reply), ==, 0);
+    CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_OK);
+    tied_reply_release (&reply);
+    tied_client_destroy (&client);
+    close_nap (&self);
+}
+
 /* ZQ-07: one configured name, two clients at the same time. */
 static void ZQ_07_two_clients_with_one_name_both_work (void **state)
 {
@@ -369,6 +413,7 @@ int main (void)
         TEST (calls_to_a_stopped_replica_end_by_their_deadline_and_never_run),
         TEST (ZQ_05_a_stopped_replica_is_suspected_and_its_calls_run_elsewhere),
         TEST (ZQ_06_ZQ_07_a_killed_clients_queue_is_purged_and_its_successor_served),
+        TEST (a_client_that_was_away_for_long_learns_what_became_of_its_calls),
         TEST (ZQ_07_two_clients_with_one_name_both_work),
         TEST (RQ_19_ZQ_02_a_client_that_does_not_read_harms_nobody),
     };

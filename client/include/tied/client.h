@@ -12,7 +12,10 @@
  * A client object is safe to use from any thread. Two ways to drive it: THREADED has a thread of
  * its own for timers and for answers that nobody waits for, and a caller that waits receives its
  * answer without a hop through that thread; CALLER has no thread, the library works only inside
- * tied_client_call (), _wait (), _next (), _poll () and _wait_ready ().
+ * tied_client_call (), _wait (), _next (), _poll () and _wait_ready (). Be in one of them every few
+ * hundred milliseconds while calls are open: heartbeats go out there, and a replica gives up a
+ * client that is silent for its client_silence_ns (5 s unless configured). It then refuses the
+ * copies that wait and tells the handlers of the others to stop.
  *
  * A call that was submitted counts against calls_max until its reply has been collected, by
  * tied_client_wait () or, with to_queue, by tied_client_next (). Each call ends exactly once, by
