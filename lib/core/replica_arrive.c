@@ -146,7 +146,9 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
         remaining_ns,
         ti_transit_staleness (&ti_clients_get (&self->clients, request->client)->transit,
                               request->call.epoch, request->sent_us, self->now));
-    if (request->verdict != TIED_REJECT_NONE) {
+    /* FULL is for what would be kept: a re-issue that merges takes no room, and refusing it would
+     * say that its call is not here. */
+    if (request->verdict != TIED_REJECT_NONE && request->verdict != TIED_REJECT_FULL) {
         refuse (self, request, (enum tied_reject)request->verdict);
         return;
     }
@@ -175,6 +177,8 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
         reason = TIED_REJECT_EXPIRED;
     else
         reason = ti_admit_decide (&self->admit, self->queue.depth, is_extra, remaining_ns);
+    if (reason == TIED_REJECT_NONE)
+        reason = (enum tied_reject)request->verdict;
     if (reason != TIED_REJECT_NONE)
         refuse (self, request, reason);
     else

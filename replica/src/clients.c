@@ -96,6 +96,14 @@ static size_t body_size (struct ti_envelope *envelope, const struct tied_wire_re
     return request->body_follows ? zmq_msg_size (&envelope->body) : request->body.size;
 }
 
+/* One copy is always taken, so that no body is too long for good. */
+static bool is_out_of_bytes (const tied_replica_t *self, const struct ti_envelope *envelope)
+{
+    uint64_t bytes = zmq_msg_size (&envelope->header) + zmq_msg_size (&envelope->body);
+
+    return self->bytes_held > 0 && self->bytes_held + bytes > self->options.queue_bytes;
+}
+
 static uint8_t verdict_of (tied_replica_t *self,
                            struct ti_envelope *envelope,
                            const struct tied_wire_request *request)
@@ -108,6 +116,10 @@ static uint8_t verdict_of (tied_replica_t *self,
     if (self->arrived_method == TI_NAME_NONE &&
         !(self->options.service == TIED_SERVICE_PULL && self->method_names.count == 0))
         return TIED_REJECT_UNKNOWN_METHOD;
+    if (is_out_of_bytes (self, envelope)) {
+        self->stats.over_queue_bytes++;
+        return TIED_REJECT_FULL;
+    }
     return TIED_REJECT_NONE;
 }
 
@@ -202,9 +214,9 @@ static void on_message (tied_replica_t *self, struct ti_envelope *envelope)
     self->stats.misdirected++;
 }
 
-static bool is_full_for_now (const tied_replica_t *self)
+bool ti_clients_are_held (const tied_replica_t *self)
 {
-    return tied_replica_core_can_run (self->core) &&
+    return ti_engine_can_run (self) &&
            tied_replica_core_load (self->core).depth >= self->options.core.queue_depth;
 }
 
@@ -216,7 +228,7 @@ bool ti_clients_drain (tied_replica_t *self, bool may_stop)
         return true;
     for (uint32_t i = 0; i < self->bite; i++) {
         enum ti_recv got;
-        if (may_stop && is_full_for_now (self))
+        if (may_stop && ti_clients_are_held (self))
             return false;
         got = ti_sock_recv (self->clients_sock, true, &envelope);
         if (got == TI_RECV_ENDED)
@@ -224,7 +236,7 @@ bool ti_clients_drain (tied_replica_t *self, bool may_stop)
         if (got == TI_RECV_NONE || got == TI_RECV_ENDED)
             return true;
         if (i % CLOCK_EVERY == CLOCK_EVERY - 1)
-            self->now = ti_max (self->now, ti_clock_now ());
+            ti_engine_read_clock (self);
         self->stats.frames_client++;
         if (got == TI_RECV_MULTIPART) {
             self->stats.multipart++;

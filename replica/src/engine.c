@@ -2,6 +2,8 @@
 /* The lock, the core behind it, and how threads wait for work. */
 #include "engine.h"
 
+#include <sched.h>
+
 #include "base/assert.h"
 #include "base/util.h"
 #include "zmq/clock.h"
@@ -14,15 +16,26 @@
 #define TAGS_MAX     16
 /* Turns that somebody takes whose time is over while messages are left. */
 #define TURNS_MAX 64
+/* A quiet replica is as long without a look; to take all that is there then costs it nothing. */
+#define GAP TIED_MS (100)
+/* What came in a gap keeps copies from starting no longer than this. */
+#define CATCH_UP TIED_MS (20)
+
+void ti_engine_read_clock (tied_replica_t *self)
+{
+    tied_time_t now = ti_clock_now ();
+
+    if (now <= self->now)
+        return;
+    if (now - self->now > GAP)
+        self->is_behind = true;
+    self->now = now;
+}
 
 void ti_engine_lock (tied_replica_t *self)
 {
-    tied_time_t now;
-
     (void)pthread_mutex_lock (&self->lock);
-    now = ti_clock_now ();
-    if (now > self->now)
-        self->now = now;
+    ti_engine_read_clock (self);
 }
 
 void ti_engine_unlock (tied_replica_t *self)
@@ -62,16 +75,47 @@ static bool is_due (const tied_replica_t *self)
     return tied_replica_core_deadline (self->core) <= self->now;
 }
 
-void ti_engine_turn (tied_replica_t *self, bool may_stop)
+static void receive (tied_replica_t *self, bool may_stop)
 {
-    static const struct tied_replica_event timeout = {.type = TIED_REPLICA_EV_TIMEOUT, .u = {{0}}};
-
     if ((self->dirty & TI_DIRTY_PEERS) && ti_peers_drain (self))
         self->dirty &= ~(unsigned)TI_DIRTY_PEERS;
     if ((self->dirty & TI_DIRTY_LINKS) && ti_links_drain (self))
         self->dirty &= ~(unsigned)TI_DIRTY_LINKS;
     if ((self->dirty & TI_DIRTY_CLIENTS) && ti_clients_drain (self, may_stop))
         self->dirty &= ~(unsigned)TI_DIRTY_CLIENTS;
+}
+
+/* Receive until nothing comes. libzmq's thread may be behind as well and brings what the kernel has
+   kept piece by piece, so it gets the processor in between. A queue that is full from the outset
+   must not keep the cancels of its copies outside. */
+static void catch_up (tied_replica_t *self, bool may_stop)
+{
+    tied_time_t until = ti_time_add (self->now, CATCH_UP);
+    uint64_t before;
+
+    may_stop = may_stop && !ti_clients_are_held (self);
+    do {
+        before = self->stats.frames_client + self->stats.frames_peer;
+        self->dirty |= TI_DIRTY_PEERS | TI_DIRTY_CLIENTS;
+        receive (self, may_stop);
+        (void)sched_yield ();
+        ti_engine_read_clock (self);
+    } while (self->stats.frames_client + self->stats.frames_peer != before && self->now < until);
+    self->is_behind = false;
+}
+
+bool ti_engine_can_run (const tied_replica_t *self)
+{
+    return self->handling < self->options.core.workers && tied_replica_core_can_run (self->core);
+}
+
+void ti_engine_turn (tied_replica_t *self, bool may_stop)
+{
+    static const struct tied_replica_event timeout = {.type = TIED_REPLICA_EV_TIMEOUT, .u = {{0}}};
+
+    if (self->is_behind)
+        catch_up (self, may_stop);
+    receive (self, may_stop);
     for (int i = 0; i < TIMEOUTS_MAX && is_due (self); i++)
         (void)!ti_replica_step (self, &timeout);
 }
@@ -99,7 +143,7 @@ void ti_replica_settle (tied_replica_t *self, bool looks_again)
     if (self->is_parked)
         (void)pthread_cond_broadcast (&self->changed);
     if ((self->dirty != 0 && self->waiting > 0) ||
-        (self->waiting_workers > 0 && tied_replica_core_can_run (self->core)))
+        (self->waiting_workers > 0 && ti_engine_can_run (self)))
         ti_loop_kick (self->loop);
 }
 
@@ -149,15 +193,14 @@ static void hand_over (tied_replica_t *self)
 {
     self->is_parked = true;
     ti_loop_kick (self->loop);
-    while (!self->is_stopping && self->waiting_workers > 0 &&
-           tied_replica_core_can_run (self->core))
+    while (!self->is_stopping && self->waiting_workers > 0 && ti_engine_can_run (self))
         (void)pthread_cond_wait (&self->changed, &self->lock);
     self->is_parked = false;
 }
 
 bool ti_engine_is_flooded (tied_replica_t *self, tied_time_t until, uint32_t turns)
 {
-    self->now = ti_max (self->now, ti_clock_now ());
+    ti_engine_read_clock (self);
     return self->now >= until && turns >= TURNS_MAX;
 }
 
@@ -173,7 +216,7 @@ struct tied_request *ti_engine_next (tied_replica_t *self, tied_time_t until, bo
             ti_loop_kick (self->loop);
             return NULL;
         }
-        if (tied_replica_core_can_run (self->core)) {
+        if (ti_engine_can_run (self)) {
             if (can_work) {
                 struct tied_request *request = ti_engine_take (self);
                 ti_replica_settle (self, false);

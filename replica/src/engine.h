@@ -95,6 +95,7 @@ struct tied_request {
     struct tied_call_id call;
     zmq_msg_t header;
     zmq_msg_t body_frame;
+    size_t bytes;                 /* of the two; counted in bytes_held */
     struct tied_view body;        /* into one of the two */
     struct tied_view method_name; /* into header */
     char method_text[TIED_NAME_MAX + 1];
@@ -122,6 +123,7 @@ struct tied_replica {
     tied_replica_core_t *core;
     struct tied_request *slots; /* of the core */
     uint32_t slots_count;
+    uint64_t bytes_held;                     /* by all slots in use */
     struct tied_request *taken;              /* by the last TAKE */
     struct ti_envelope *arrival;             /* being stepped: ADMIT takes its frames */
     const struct tied_wire_request *arrived; /* its header */
@@ -131,6 +133,7 @@ struct tied_replica {
     uint32_t gone_count;     /* CLIENT_GONE among them */
     tied_time_t answered_at; /* last REPLY; refusals go on for as long as clients ask */
     tied_time_t now;         /* last clock reading, never goes back */
+    bool is_behind;          /* nobody has read it for long: see ti_engine_read_clock () */
 
     void *context;
     bool owns_context;
@@ -152,6 +155,7 @@ struct tied_replica {
     uint32_t waiting;         /* threads inside ti_loop_wait () */
     uint32_t waiting_workers; /* of those, such as can run copies */
     bool is_parked;           /* the pull helper waits for a worker to take what it has received */
+    uint32_t handling;        /* POOL: threads inside handlers, also of copies answered already */
     uint32_t bite;            /* client messages received in one go: batch_max, or INLINE_BITE */
     bool is_polling;          /* INLINE: a thread is inside tied_replica_poll () */
     tied_time_t armed;        /* time that the loop's timer is set to */
@@ -166,6 +170,10 @@ struct tied_replica {
 
 /* engine.c: the lock, the core, waiting. All with the lock held, except _lock. */
 void ti_engine_lock (tied_replica_t *self);
+/* Read the clock. If much time has passed since somebody last did, the process may have been
+   stopped or its machine have stood still: then the next turn takes all that has come in the
+   meantime, because the cancels of what waits may be the last of it. */
+void ti_engine_read_clock (tied_replica_t *self);
 /* Unlock; wakes whoever waits for the drain when it is complete. */
 void ti_engine_unlock (tied_replica_t *self);
 /* Feed an event, perform what follows. Errors of the core (misuse) are returned. */
@@ -174,6 +182,9 @@ TIED_NODISCARD int ti_replica_step (tied_replica_t *self, const struct tied_repl
    left over stays marked in self->dirty. may_stop: leave clients' messages where they are when the
    queue is full and a worker could take from it, instead of refusing them. */
 void ti_engine_turn (tied_replica_t *self, bool may_stop);
+/* A copy waits and may start: the core has a place for it and, in POOL, so have the threads. A
+   handler that goes on after its answer has no place in the core any more, but still its thread. */
+bool ti_engine_can_run (const tied_replica_t *self);
 /* Take the next copy, NULL if none runs. */
 struct tied_request *ti_engine_take (tied_replica_t *self);
 /* Before unlocking after a use of sockets: drain, and wake one thread if there is more to do.
@@ -200,6 +211,8 @@ void ti_send_to_client (tied_replica_t *self,
 
 /* clients.c, peers.c: what arrives. true: drained; false: the bound was reached first. */
 bool ti_clients_drain (tied_replica_t *self, bool may_stop);
+/* The queue is full and a worker could take from it. */
+bool ti_clients_are_held (const tied_replica_t *self);
 bool ti_peers_drain (tied_replica_t *self);
 bool ti_links_drain (tied_replica_t *self);
 void ti_fill_welcome (tied_replica_t *self,

@@ -41,7 +41,7 @@ static int serve_some (tied_replica_t *self)
     uint32_t served = 0;
     uint32_t unseen = 0;
 
-    while (served < self->options.batch_max && tied_replica_core_can_run (self->core)) {
+    while (served < self->options.batch_max && ti_engine_can_run (self)) {
         struct tied_request *request = ti_engine_take (self);
         tied_time_t before = self->now;
         if (!request)
@@ -73,7 +73,7 @@ static int poll_until (tied_replica_t *self, tied_time_t until)
         served += serve_some (self);
         if (self->is_stopping || served >= (int)self->options.batch_max)
             break;
-        if (self->dirty != 0 || tied_replica_core_can_run (self->core)) {
+        if (self->dirty != 0 || ti_engine_can_run (self)) {
             if (ti_engine_is_flooded (self, until, ++turns))
                 break;
             continue;
@@ -83,7 +83,7 @@ static int poll_until (tied_replica_t *self, tied_time_t until)
         ti_engine_wait (self, until, true);
         has_looked = true;
     }
-    if (self->dirty != 0 || tied_replica_core_can_run (self->core))
+    if (self->dirty != 0 || ti_engine_can_run (self))
         ti_loop_kick (self->loop);
     ti_engine_arm (self, tied_replica_core_deadline (self->core));
     return served;

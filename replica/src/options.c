@@ -14,6 +14,7 @@ void tied_replica_options_init (struct tied_replica_options *options)
     options->inline_max = 1024;
     options->batch_max = 64;
     options->reply_queue = 10000;
+    options->queue_bytes = UINT64_C (256) * MIB;
     tied_replica_core_options_init (&options->core);
     options->core.incarnation = 0;
 }
@@ -46,6 +47,8 @@ static const char *bad_field (const struct tied_replica_options *options)
         return "batch_max";
     if (options->reply_queue < 1 || options->reply_queue > 1u << 20)
         return "reply_queue";
+    if (options->queue_bytes < options->body_max || options->queue_bytes > UINT64_C (1) << 40)
+        return "queue_bytes";
     core = options->core;
     if (core.incarnation == 0)
         core.incarnation = 1; /* drawn at creation */

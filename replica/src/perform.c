@@ -64,6 +64,8 @@ static void admit (tied_replica_t *self, const struct tied_replica_action *actio
     request->method = self->arrived_method;
     request->method_name = arrived->method;
     request->body = arrived->body;
+    request->bytes = zmq_msg_size (&from->header) + zmq_msg_size (&from->body);
+    self->bytes_held += request->bytes;
     if (arrived->body_follows) {
         struct tied_view *views[] = {&request->method_name};
         move_frame (&request->header, &from->header, views, 1);
@@ -108,6 +110,7 @@ void ti_request_free (struct tied_request *request)
 {
     TI_ASSERT (request->state != TI_REQUEST_FREE);
     request->state = TI_REQUEST_FREE;
+    request->replica->bytes_held -= request->bytes;
     zmq_msg_close (&request->header);
     zmq_msg_close (&request->body_frame);
     if (request->cancel_fd >= 0)

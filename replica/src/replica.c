@@ -12,6 +12,9 @@
 /* Above body_max, so that an honest client that exceeds it gets an answer and not a broken
    connection. */
 #define FRAME_SLACK (256 * 1024)
+/* Bounds of the receiving high-water mark, see receive_hwm (). */
+#define RECEIVE_MIN       1000
+#define RECEIVE_MIN_LARGE 256
 
 static int make_tables (tied_replica_t *self)
 {
@@ -137,15 +140,28 @@ void tied_replica_destroy (tied_replica_t **self_p)
         continue;
 }
 
+/* Messages that libzmq may keep of one connection before the replica looks at them; beyond, the
+   sender's own system keeps them. The queue of the core is the limit, this a safety net behind it,
+   and where bodies may be large a tighter one; never so tight that it holds up a client with many
+   small calls. */
+static uint32_t receive_hwm (const tied_replica_t *self, uint32_t body_max)
+{
+    uint64_t by_count = ti_max (RECEIVE_MIN, 2 * (uint64_t)self->options.core.queue_depth);
+    uint64_t by_bytes = self->options.queue_bytes / ti_max (body_max, 1);
+
+    return (uint32_t)ti_min (by_count, ti_max (by_bytes, RECEIVE_MIN_LARGE));
+}
+
 static int bind_one (
     tied_replica_t *self, void **sock_p, const char *endpoint, char *out_endpoint, size_t capacity)
 {
-    struct ti_sock_options options = {
-        .type = ZMQ_ROUTER,
-        .send_hwm = self->options.reply_queue,
-        /* The queue of the core is the limit; this is a safety net behind it. */
-        .recv_hwm = (uint32_t)ti_max (1000, 2 * (uint64_t)self->options.core.queue_depth),
-        .frame_max = (int64_t)self->options.body_max + self->options.inline_max + FRAME_SLACK};
+    bool is_for_peers = sock_p == &self->peers_sock;
+    uint32_t body_max = is_for_peers ? 0 : self->options.body_max;
+    uint32_t inline_max = is_for_peers ? 0 : self->options.inline_max;
+    struct ti_sock_options options = {.type = ZMQ_ROUTER,
+                                      .send_hwm = self->options.reply_queue,
+                                      .recv_hwm = receive_hwm (self, body_max),
+                                      .frame_max = FRAME_SLACK + (int64_t)body_max + inline_max};
 
     if (!endpoint)
         return TIED_ERR_INVAL;

@@ -43,9 +43,11 @@ static void *worker (void *arg)
     (void)prctl (PR_SET_NAME, "tied-worker");
     ti_engine_lock (self);
     while ((request = ti_engine_next (self, TIED_NEVER, true)) != NULL) {
+        self->handling++;
         ti_engine_unlock (self);
         ti_serve (request);
         ti_engine_lock (self);
+        self->handling--;
     }
     leave (self);
     return NULL;

@@ -117,7 +117,7 @@ static void await_end (tied_replica_t *self, tied_time_t until)
             break;
         (void)(wake == TIED_NEVER ? pthread_cond_wait (&self->changed, &self->lock)
                                   : pthread_cond_timedwait (&self->changed, &self->lock, &limit));
-        self->now = ti_max (self->now, ti_clock_now ());
+        ti_engine_read_clock (self);
     }
     ti_engine_unlock (self);
 }

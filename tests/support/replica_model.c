@@ -371,7 +371,7 @@ static uint8_t limits (const struct model *self,
         return TIED_REJECT_BUSY;
     if (depth >= self->options.queue_depth)
         return TIED_REJECT_FULL;
-    return wait_of (self) > remaining ? TIED_REJECT_TOO_LATE : TIED_REJECT_NONE;
+    return wait_of (self) > remaining ? TIED_REJECT_TOO_LATE : request->verdict;
 }
 
 static bool merge (struct model *self, const struct tied_replica_request *request)
@@ -433,7 +433,7 @@ static void request (struct model *self, const struct tied_replica_request *r, u
     stale = staleness (&self->clients[r->client], r->call.epoch, r->sent_us, self->now);
     if (left != TIED_NEVER)
         left = left > stale ? left - stale : 0;
-    if (r->verdict != TIED_REJECT_NONE) {
+    if (r->verdict != TIED_REJECT_NONE && r->verdict != TIED_REJECT_FULL) {
         refuse (self, r, r->verdict);
         return;
     }

@@ -85,7 +85,7 @@ static inline void
 script_request (struct script *self, struct tied_replica_request *request, tied_time_t now)
 {
     static const uint8_t verdicts[] = {TIED_REJECT_UNKNOWN_METHOD, TIED_REJECT_NOT_PERMITTED,
-                                       TIED_REJECT_TOO_LARGE};
+                                       TIED_REJECT_TOO_LARGE, TIED_REJECT_FULL};
     uint32_t time_kind = script_choose (self, 8);
 
     request->client = script_choose (self, SCRIPT_CLIENTS);
@@ -105,7 +105,7 @@ script_request (struct script *self, struct tied_replica_request *request, tied_
     else if (script_choose (self, 32) == 0)
         request->incarnation = 99;
     if (script_choose (self, 32) == 0)
-        request->verdict = verdicts[script_choose (self, 3)];
+        request->verdict = verdicts[script_choose (self, 4)];
     request->remaining_ns = TIED_NEVER;
     if (script_choose (self, 4) != 0)
         request->remaining_ns = TIED_MS (script_choose (self, 60));

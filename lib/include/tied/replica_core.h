@@ -123,7 +123,8 @@ struct tied_replica_request {
     uint32_t sibling;             /* peer index, TIED_NO_PEER when none is named or known */
     bool sibling_named;           /* the header names a sibling (known or not) */
     uint8_t verdict;              /* enum tied_reject that the driver has found (UNKNOWN_METHOD,
-                                     NOT_PERMITTED, TOO_LARGE); TIED_REJECT_NONE to admit */
+                                     NOT_PERMITTED, TOO_LARGE); FULL: the driver has no room for
+                                     it, should it be kept; TIED_REJECT_NONE to admit */
 };
 
 struct tied_replica_event {

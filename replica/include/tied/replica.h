@@ -60,6 +60,9 @@ struct tied_replica_options {
                              default 64 */
     uint32_t reply_queue; /* [1, 1 << 20] replies queued to one client that does not read, then
                              dropped and counted; default 10000 */
+    uint64_t queue_bytes; /* [body_max, 1 << 40] bytes of messages that copies here may hold,
+                             waiting and running together; a further one is refused as full, unless
+                             it would be the only one; default 256 MiB */
     void *zmq_context; /* a context to share, so that inproc works; NULL: its own. In a shared one
                           endpoints are free again only a moment after the end, and libzmq
                           never reconnects inproc */
@@ -79,8 +82,9 @@ struct tied_replica_options {
     X (strangers)         /* peer messages from a connection that is no configured peer */         \
     X (replies_dropped)   /* the client is gone or does not read */                                \
     X (rejects_dropped)                                                                            \
-    X (pongs_dropped)   /* of WELCOME and PONG */                                                  \
-    X (clients_refused) /* messages of clients beyond clients_max, or with an overlong id */
+    X (pongs_dropped)    /* of WELCOME and PONG */                                                 \
+    X (clients_refused)  /* messages of clients beyond clients_max, or with an overlong id */      \
+    X (over_queue_bytes) /* copies that came while queue_bytes were held */
 
 struct tied_replica_stats {
     size_t struct_size;
@@ -233,8 +237,9 @@ TIED_EXPORT TIED_NODISCARD int
 tied_replica_handle (tied_replica_t *self, const char *method, tied_handler_fn *fn, void *arg);
 
 /**
- * Begin to serve. POOL starts workers + 1 threads (one is left to refuse when all are busy), PULL
- * one, INLINE none. They block all signals.
+ * Begin to serve. POOL starts workers + 1 threads, PULL one, INLINE none. They block all signals.
+ * Of POOL's one is left to refuse when all are busy: no more than core.workers are inside handlers,
+ * and a handler that goes on after its answer counts until it returns.
  *
  * @return 0; TIED_ERR_STATE (started before, or no client endpoint); TIED_ERR_SYSTEM;
  * TIED_ERR_NOMEM
