@@ -26,12 +26,18 @@ static void append (char buffer[TI_REPORT_SENTENCE_MAX], const char *format, ...
     va_end (args);
 }
 
-static const struct ti_report_policy *baseline (const struct ti_report *self)
+static const struct ti_report_policy *named (const struct ti_report *self, const char *name)
 {
     for (uint32_t i = 0; i < self->policies_count; i++)
-        if (strcmp (self->policies[i].policy, "single") == 0)
+        if (strcmp (self->policies[i].policy, name) == 0)
             return &self->policies[i];
-    return &self->policies[0];
+    return NULL;
+}
+
+static const struct ti_report_policy *baseline (const struct ti_report *self)
+{
+    const struct ti_report_policy *single = named (self, "single");
+    return single ? single : &self->policies[0];
 }
 
 static uint64_t not_answered (const struct ti_report_policy *policy)
@@ -68,10 +74,14 @@ static void append_cost (char *buffer, const struct ti_report_policy *policy)
             100 * ti_report_per_call (policy, policy->duplicates));
 }
 
-/* The policy to set against the first: of several the one with the lowest p99. */
-static const struct ti_report_policy *best_of_others (const struct ti_report *self,
-                                                      const struct ti_report_policy *from)
+/* The policy to set against the first: the one called tied, else the one with the lowest p99. */
+static const struct ti_report_policy *
+other (const struct ti_report *self, const struct ti_report_policy *from, bool *out_is_best)
 {
+    const struct ti_report_policy *tied = named (self, "tied");
+    *out_is_best = !tied || tied == from;
+    if (!*out_is_best)
+        return tied;
     const struct ti_report_policy *best = NULL;
     uint64_t best_p99 = 0;
     for (uint32_t i = 0; i < self->policies_count; i++) {
@@ -85,13 +95,13 @@ static const struct ti_report_policy *best_of_others (const struct ti_report *se
     return best;
 }
 
-static void append_comparison (char *buffer,
-                               const struct ti_report *self,
-                               const struct ti_report_policy *from,
-                               const struct ti_report_policy *to)
+static void
+append_comparison (char *buffer, const struct ti_report *self, const struct ti_report_policy *from)
 {
+    bool is_best;
+    const struct ti_report_policy *to = other (self, from, &is_best);
     append (buffer, "Against %.64s, %.64s ", from->policy, to->policy);
-    if (self->policies_count > 2)
+    if (is_best && self->policies_count > 2)
         append (buffer, "(the lowest p99 of the other %u) ", (unsigned)self->policies_count - 1);
     append_change (buffer, "p99", TI_HIST_P99, from, to);
     append (buffer, " and ");
@@ -129,7 +139,7 @@ const char *ti_report_sentence (const struct ti_report *self, char buffer[TI_REP
     if (self->policies_count == 1)
         append_alone (buffer, from);
     else
-        append_comparison (buffer, self, from, best_of_others (self, from));
+        append_comparison (buffer, self, from);
     append (buffer, ".");
     return buffer;
 }

@@ -364,6 +364,27 @@ static void the_sentence_says_gain_and_cost (void **state)
     ti_report_deinit (&report);
 }
 
+/* Of three policies the sentence is about tied, also when another one was better. */
+static void the_sentence_is_about_tied_if_it_ran (void **state)
+{
+    (void)state;
+    struct ti_report report;
+    char sentence[TI_REPORT_SENTENCE_MAX];
+    make (&report);
+    report.policies[2] = report.policies[0];
+    report.policies[2].policy = "tied";
+    report.policies[1].policy = "single/informed";
+    report.policies_count = 3;
+    CHECK_TRUE (strstr (ti_report_sentence (&report, sentence),
+                        "Against single, tied left p99 at 99.1 ms") == sentence);
+    report.policies[2].policy = "tied:1ms";
+    CHECK_TRUE (strstr (ti_report_sentence (&report, sentence),
+                        "Against single, single/informed (the lowest p99 of the other 2) ") ==
+                sentence);
+    report.policies_count = 2;
+    ti_report_deinit (&report);
+}
+
 #define DEPTH_MAX 64
 
 /* Every tag that opens is closed in order; no '<' or '&' stands for itself outside of scripts. */
@@ -510,6 +531,7 @@ int main (void)
         cmocka_unit_test (table_has_a_row_for_each_policy_within_120_columns),
         cmocka_unit_test (figures_that_rest_on_little_are_noted),
         cmocka_unit_test (the_sentence_says_gain_and_cost),
+        cmocka_unit_test (the_sentence_is_about_tied_if_it_ran),
         cmocka_unit_test (html_is_well_formed_and_references_nothing),
         cmocka_unit_test (html_holds_sentence_table_curves_and_the_json),
         cmocka_unit_test (saving_replaces_a_file_whole_or_not_at_all),
