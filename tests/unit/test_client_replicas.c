@@ -508,9 +508,39 @@ static void RQ_05_a_load_report_fades_and_the_replica_is_eligible_again (void **
     rig_stop (&rig);
 }
 
+/* Only the driver speaks, so the replica's silence and its load stay what they are. */
+static void a_copy_that_the_driver_refuses_is_no_sign_of_life (void **state)
+{
+    struct rig rig;
+    struct tied_call_id id;
+    struct tied_client_event ev = {.type = TIED_CLIENT_EV_REJECT};
+
+    (void)state;
+    rig_init (&rig);
+    rig_start (&rig);
+    (void)rig_replica (&rig, 100);
+    rig_pong (&rig, 0, (struct tied_load){.depth = 5, .running = 1, .wait_us = 9});
+    for (uint32_t i = 0; rig_look (&rig, 0).state == TIED_REPLICA_UP; i++) {
+        CHECK_U64 (i, <, 10);
+        id = rig_tied (&rig, 0, 0, S (5));
+        ev.u.reject.call = id;
+        ev.u.reject.reason = TIED_REJECT_TOO_LARGE;
+        ev.u.reject.is_local = true;
+        rig_forget (&rig);
+        CHECK_I64 (rig_step (&rig, &ev), ==, 0);
+        CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_INVALID);
+        CHECK_FALSE (rig_done (&rig)->may_have_executed);
+        CHECK_U64 (rig_look (&rig, 0).load.depth, ==, 5);
+        rig_advance (&rig, rig.now + rig.options.heartbeat_ns);
+    }
+    CHECK_U64 (rig_look (&rig, 0).state, ==, TIED_REPLICA_SUSPECT);
+    rig_stop (&rig);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (a_copy_that_the_driver_refuses_is_no_sign_of_life),
         cmocka_unit_test (a_replica_is_up_after_its_welcome_and_greeted_until_then),
         cmocka_unit_test (replicas_beyond_the_maximum_are_refused),
         cmocka_unit_test (a_replica_of_another_name_is_never_used),
