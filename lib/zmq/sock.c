@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 /* Headers with bodies up to here are packed on the stack and copied once into the message. */
@@ -118,10 +120,39 @@ static int endpoint_error (int error)
     }
 }
 
+/* libzmq removes a socket file that is there before it binds, which takes the place of one that was
+   killed, and of one that is alive as well: the latter would go on with an endpoint that nobody
+   finds. So ask first. Two that start in the same instant may still both find the place free. */
+static bool is_listened_on (const char *endpoint)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *path = endpoint + sizeof "ipc://" - 1;
+    size_t size;
+    bool is_taken;
+    int fd;
+
+    if (strncmp (endpoint, "ipc://", sizeof "ipc://" - 1) != 0 || *path == '@' || *path == '*')
+        return false;
+    size = strlen (path);
+    if (size == 0 || size >= sizeof address.sun_path)
+        return false;
+    memcpy (address.sun_path, path, size);
+    fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return false;
+    /* EAGAIN: somebody listens and has a full backlog; EPROTOTYPE: on a socket of another type. */
+    is_taken = connect (fd, (const struct sockaddr *)&address, sizeof address) == 0 ||
+               errno == EAGAIN || errno == EPROTOTYPE;
+    (void)close (fd);
+    return is_taken;
+}
+
 int ti_sock_bind (void *sock, const char *endpoint, char *out_endpoint, size_t capacity)
 {
     size_t size = capacity;
 
+    if (is_listened_on (endpoint))
+        return TIED_ERR_IN_USE;
     choose_family (sock, endpoint);
     if (zmq_bind (sock, endpoint) != 0)
         return endpoint_error (errno);

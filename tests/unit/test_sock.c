@@ -2,8 +2,11 @@
 /* The socket functions against the habits of libzmq that lose, shift or block. */
 #include "check.h"
 
-#include <stdio.h>
 #include <poll.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "zmq/clock.h"
 #include "zmq/sock.h"
@@ -314,6 +317,81 @@ static void message_that_cannot_be_encoded_is_refused_before_anything_is_sent (v
     ti_envelope_close (&in);
 }
 
+/* A place for socket files, and the endpoint of one in it. */
+struct place {
+    char directory[32];
+    char path[64];
+    char endpoint[128];
+};
+
+static void open_place (struct place *self)
+{
+    (void)snprintf (self->directory, sizeof self->directory, "tied-test-XXXXXX");
+    CHECK_TRUE (mkdtemp (self->directory) != NULL);
+    (void)snprintf (self->path, sizeof self->path, "%s/socket", self->directory);
+    (void)snprintf (self->endpoint, sizeof self->endpoint, "ipc://%s", self->path);
+}
+
+static void close_place (struct place *self)
+{
+    (void)unlink (self->path);
+    CHECK_I64 (rmdir (self->directory), ==, 0);
+}
+
+/* libzmq would remove the socket file of the first one, which nobody could reach any more. */
+static void ipc_endpoint_on_which_somebody_listens_is_in_use_and_stays_theirs (void **state)
+{
+    struct fixture *self = *state;
+    struct place place;
+    char endpoint[128];
+    struct ti_envelope in;
+    void *second = ti_sock_new (self->context, &router_options);
+    open_place (&place);
+    CHECK_I64 (ti_sock_bind (self->router, place.endpoint, endpoint, sizeof endpoint), ==, 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_I64 (ti_sock_bind (second, place.endpoint, endpoint, sizeof endpoint), ==,
+                   TIED_ERR_IN_USE);
+    ti_sock_close (&self->dealer);
+    self->dealer = ti_sock_new (self->context, &dealer_options);
+    CHECK_I64 (ti_sock_connect (self->dealer, place.endpoint), ==, 0);
+    say_hello (self, &in);
+    ti_envelope_close (&in);
+    ti_sock_close (&second);
+    CHECK_I64 (zmq_unbind (self->router, place.endpoint), ==, 0);
+    close_place (&place);
+}
+
+static void ZQ_29_socket_file_that_nobody_listens_on_is_replaced (void **state)
+{
+    struct fixture *self = *state;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct place place;
+    char endpoint[128];
+    int left = socket (AF_UNIX, SOCK_STREAM, 0);
+    open_place (&place);
+    memcpy (address.sun_path, place.path, strlen (place.path));
+    CHECK_I64 (bind (left, (const struct sockaddr *)&address, sizeof address), ==, 0);
+    CHECK_I64 (listen (left, 1), ==, 0);
+    CHECK_I64 (close (left), ==, 0);
+    CHECK_I64 (ti_sock_bind (self->router, place.endpoint, endpoint, sizeof endpoint), ==, 0);
+    CHECK_I64 (zmq_unbind (self->router, place.endpoint), ==, 0);
+    close_place (&place);
+}
+
+static void ipc_names_without_a_file_of_their_own_are_left_to_libzmq (void **state)
+{
+    struct fixture *self = *state;
+    void *second = ti_sock_new (self->context, &router_options);
+    char name[64];
+    char endpoint[128];
+    (void)snprintf (name, sizeof name, "ipc://@tied-test-%ld", (long)getpid ());
+    CHECK_I64 (ti_sock_bind (self->router, name, endpoint, sizeof endpoint), ==, 0);
+    CHECK_I64 (ti_sock_bind (second, name, endpoint, sizeof endpoint), ==, TIED_ERR_IN_USE);
+    CHECK_I64 (ti_sock_bind (self->router, "ipc://*", endpoint, sizeof endpoint), ==, 0);
+    CHECK_I64 (ti_sock_bind (second, "ipc://*", endpoint, sizeof endpoint), ==, 0);
+    ti_sock_close (&second);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown (name, setup, teardown)
 
 int main (void)
@@ -328,6 +406,9 @@ int main (void)
         TEST (empty_frames_are_messages),
         TEST (receive_without_a_message_says_none),
         TEST (bind_errors_are_told_apart),
+        TEST (ipc_endpoint_on_which_somebody_listens_is_in_use_and_stays_theirs),
+        TEST (ZQ_29_socket_file_that_nobody_listens_on_is_replaced),
+        TEST (ipc_names_without_a_file_of_their_own_are_left_to_libzmq),
         TEST (ZQ_30_localhost_means_ipv4_and_brackets_mean_ipv6),
         TEST (ZQ_11_options_read_back),
         TEST (message_that_cannot_be_encoded_is_refused_before_anything_is_sent),
