@@ -22,6 +22,8 @@ void ti_clients_init (struct ti_clients *self,
         self->lists[i].head = TI_CLIENT_NONE;
         self->lists[i].tail = TI_CLIENT_NONE;
     }
+    self->idle.head = TI_CLIENT_NONE;
+    self->idle.tail = TI_CLIENT_NONE;
     self->silence_ns = silence_ns;
     self->max = max;
 }
@@ -43,6 +45,65 @@ static enum ti_client_list list_of (uint8_t state)
     TI_UNREACHABLE ();
 }
 
+/* Of a client, those of the list that it is to leave or join: of its state, or the idle list. */
+static struct ti_client_links *links_of (struct ti_clients *self, uint32_t index, bool of_idle)
+{
+    struct ti_client *client = ti_clients_get (self, index);
+
+    return of_idle ? &client->idle_links : &client->links;
+}
+
+static void
+unlink_from (struct ti_clients *self, struct ti_client_ends *list, uint32_t index, bool of_idle)
+{
+    const struct ti_client_links *links = links_of (self, index, of_idle);
+
+    if (links->prev == TI_CLIENT_NONE)
+        list->head = links->next;
+    else
+        links_of (self, links->prev, of_idle)->next = links->next;
+    if (links->next == TI_CLIENT_NONE)
+        list->tail = links->prev;
+    else
+        links_of (self, links->next, of_idle)->prev = links->prev;
+}
+
+static void
+link_last (struct ti_clients *self, struct ti_client_ends *list, uint32_t index, bool of_idle)
+{
+    struct ti_client_links *links = links_of (self, index, of_idle);
+
+    links->prev = list->tail;
+    links->next = TI_CLIENT_NONE;
+    if (links->prev == TI_CLIENT_NONE)
+        list->head = index;
+    else
+        links_of (self, links->prev, of_idle)->next = index;
+    list->tail = index;
+}
+
+static bool may_be_idle (const struct ti_client *client)
+{
+    return (client->state == TI_CLIENT_LIVE || client->state == TI_CLIENT_SUSPECT) &&
+           client->queued.head == TI_SLOT_NONE && client->running.head == TI_SLOT_NONE;
+}
+
+/* Out of the idle list, or to its end, after a word, a copy or a new state. */
+static void settle_idle (struct ti_clients *self, uint32_t index)
+{
+    struct ti_client *client = ti_clients_get (self, index);
+    bool is_idle = may_be_idle (client);
+
+    /* The usual case of one busy client again. */
+    if (client->is_idle && is_idle && self->idle.tail == index)
+        return;
+    if (client->is_idle)
+        unlink_from (self, &self->idle, index, true);
+    if (is_idle)
+        link_last (self, &self->idle, index, true);
+    client->is_idle = is_idle;
+}
+
 /* Leave the list of the old state and join the tail of the new one's. */
 static void move (struct ti_clients *self, uint32_t index, enum ti_client_state state)
 {
@@ -50,26 +111,13 @@ static void move (struct ti_clients *self, uint32_t index, enum ti_client_state 
     enum ti_client_list from = list_of (client->state);
     enum ti_client_list to = list_of ((uint8_t)state);
 
-    if (from != TI_CLIENTS_LISTS) {
-        if (client->prev == TI_CLIENT_NONE)
-            self->lists[from].head = client->next;
-        else
-            ti_clients_get (self, client->prev)->next = client->next;
-        if (client->next == TI_CLIENT_NONE)
-            self->lists[from].tail = client->prev;
-        else
-            ti_clients_get (self, client->next)->prev = client->prev;
-    }
-    if (to != TI_CLIENTS_LISTS) {
-        client->prev = self->lists[to].tail;
-        client->next = TI_CLIENT_NONE;
-        if (client->prev == TI_CLIENT_NONE)
-            self->lists[to].head = index;
-        else
-            ti_clients_get (self, client->prev)->next = index;
-        self->lists[to].tail = index;
-    }
+    if (from != TI_CLIENTS_LISTS)
+        unlink_from (self, &self->lists[from], index, false);
+    if (to != TI_CLIENTS_LISTS)
+        link_last (self, &self->lists[to], index, false);
     client->state = (uint8_t)state;
+    if (client->is_idle && !may_be_idle (client))
+        settle_idle (self, index);
 }
 
 void ti_clients_touch (struct ti_clients *self, uint32_t index, tied_time_t now)
@@ -86,6 +134,7 @@ void ti_clients_touch (struct ti_clients *self, uint32_t index, tied_time_t now)
     /* The usual case, one busy client after another message of its own, moves nothing. */
     if (client->state != TI_CLIENT_LIVE || self->lists[TI_CLIENTS_LIVE].tail != index)
         move (self, index, TI_CLIENT_LIVE);
+    settle_idle (self, index);
 }
 
 void ti_clients_leave (struct ti_clients *self, uint32_t index)
@@ -160,6 +209,15 @@ bool ti_clients_settle_waiting (struct ti_clients *self, uint32_t index)
     return true;
 }
 
+uint32_t ti_clients_evict (struct ti_clients *self)
+{
+    uint32_t index = self->idle.head;
+
+    if (index != TI_CLIENT_NONE)
+        move (self, index, TI_CLIENT_FREE);
+    return index;
+}
+
 static void append (struct ti_queue *queue, struct ti_slot_list *list, uint32_t slot)
 {
     struct ti_links *links = ti_queue_links (queue, slot);
@@ -210,6 +268,7 @@ client_of (struct ti_clients *self, const struct ti_queue *queue, uint32_t slot)
 void ti_clients_queued (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
 {
     append (queue, &client_of (self, queue, slot)->queued, slot);
+    settle_idle (self, ti_queue_slot_const (queue, slot)->client);
 }
 
 void ti_clients_started (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
@@ -226,6 +285,7 @@ void ti_clients_release (struct ti_clients *self, struct ti_queue *queue, uint32
     bool is_queued = ti_queue_slot_const (queue, slot)->state == TI_SLOT_QUEUED;
 
     detach (queue, is_queued ? &client->queued : &client->running, slot);
+    settle_idle (self, ti_queue_slot_const (queue, slot)->client);
 }
 
 void ti_clients_flagged (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
@@ -263,16 +323,37 @@ static uint32_t check_slots (const struct ti_queue *queue,
     return length;
 }
 
+static void check_idle (const struct ti_clients *self, uint32_t count)
+{
+    uint32_t before = TI_CLIENT_NONE;
+    uint32_t at;
+
+    for (at = self->idle.head; at != TI_CLIENT_NONE;) {
+        const struct ti_client *client = ti_clients_get_const (self, at);
+
+        TI_ASSERT (client->is_idle);
+        TI_ASSERT (client->idle_links.prev == before);
+        TI_ASSERT (count-- > 0);
+        before = at;
+        at = client->idle_links.next;
+    }
+    TI_ASSERT (self->idle.tail == before);
+    TI_ASSERT (count == 0);
+}
+
 void ti_clients_check (const struct ti_clients *self, const struct ti_queue *queue)
 {
     uint32_t listed[TI_CLIENTS_LISTS] = {0};
     uint32_t queued = 0;
     uint32_t running = 0;
+    uint32_t idle = 0;
     uint32_t i;
 
     for (i = 0; i < self->max; i++) {
         const struct ti_client *client = ti_clients_get_const (self, i);
 
+        TI_ASSERT (client->is_idle == may_be_idle (client));
+        idle += client->is_idle;
         if (client->state == TI_CLIENT_FREE)
             continue;
         if (list_of (client->state) != TI_CLIENTS_LISTS)
@@ -294,14 +375,15 @@ void ti_clients_check (const struct ti_clients *self, const struct ti_queue *que
             const struct ti_client *client = ti_clients_get_const (self, at);
 
             TI_ASSERT (list_of (client->state) == i);
-            TI_ASSERT (client->prev == before);
+            TI_ASSERT (client->links.prev == before);
             if (before != TI_CLIENT_NONE && i != TI_CLIENTS_GOING)
                 TI_ASSERT (ti_clients_get_const (self, before)->since <= client->since);
             TI_ASSERT (listed[i]-- > 0);
             before = at;
-            at = client->next;
+            at = client->links.next;
         }
         TI_ASSERT (self->lists[i].tail == before);
         TI_ASSERT (listed[i] == 0);
     }
+    check_idle (self, idle);
 }

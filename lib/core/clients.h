@@ -31,6 +31,16 @@ enum ti_client_list {
     TI_CLIENTS_LISTS
 };
 
+struct ti_client_links {
+    uint32_t prev;
+    uint32_t next;
+};
+
+struct ti_client_ends {
+    uint32_t head;
+    uint32_t tail;
+};
+
 /* Lists of slots, linked by client_prev and client_next. In `running`, slots whose cancel flag is
  * raised stand behind all others. */
 struct ti_slot_list {
@@ -41,20 +51,19 @@ struct ti_slot_list {
 struct ti_client {
     struct ti_transit transit;
     tied_time_t since;
-    uint32_t prev;
-    uint32_t next;
-    struct ti_slot_list queued; /* by arrival */
+    struct ti_client_links links;      /* in the list of its state */
+    struct ti_client_links idle_links; /* in the idle list */
+    struct ti_slot_list queued;        /* by arrival */
     struct ti_slot_list running;
     uint8_t state;
     bool is_silent; /* GOING, and by silence: its connection may still be there */
+    bool is_idle;   /* LIVE or SUSPECT without a copy here: in the idle list */
 };
 
 struct ti_clients {
     size_t clients; /* offset of struct ti_client[max] */
-    struct {
-        uint32_t head;
-        uint32_t tail;
-    } lists[TI_CLIENTS_LISTS];
+    struct ti_client_ends lists[TI_CLIENTS_LISTS];
+    struct ti_client_ends idle; /* longest without a word and a copy first */
     tied_duration_t silence_ns;
     uint32_t max;
 };
@@ -87,6 +96,9 @@ bool ti_clients_settle (struct ti_clients *self, uint32_t index);
 
 /* WAITING, and the last running copy has ended: forget it (true). Else no effect. */
 bool ti_clients_settle_waiting (struct ti_clients *self, uint32_t index);
+
+/* Forget the client that has been idle for longest. Its index; TI_CLIENT_NONE: none is idle. */
+uint32_t ti_clients_evict (struct ti_clients *self);
 
 /* Keep the lists of copies: after a push, after a start, before a remove or finish, and when the
  * cancel flag of a running copy is raised. */

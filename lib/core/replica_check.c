@@ -128,8 +128,12 @@ static uint64_t hash_clients (const tied_replica_core_t *self, uint64_t hash)
     for (list = 0; list < TI_CLIENTS_LISTS; list++) {
         for (i = self->clients.lists[list].head; i != TI_CLIENT_NONE;) {
             hash = fold (hash, i);
-            i = ti_clients_get_const (&self->clients, i)->next;
+            i = ti_clients_get_const (&self->clients, i)->links.next;
         }
+    }
+    for (i = self->clients.idle.head; i != TI_CLIENT_NONE;) {
+        hash = fold (hash, i);
+        i = ti_clients_get_const (&self->clients, i)->idle_links.next;
     }
     return hash;
 }

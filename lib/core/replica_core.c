@@ -146,6 +146,7 @@ static bool is_valid (tied_replica_core_t *self, const struct tied_replica_event
     case TIED_REPLICA_EV_TAKE:
     case TIED_REPLICA_EV_DRAIN:
     case TIED_REPLICA_EV_TIMEOUT:
+    case TIED_REPLICA_EV_CLIENTS_FULL:
         return true;
     }
     return false;
@@ -196,6 +197,9 @@ static void dispatch (tied_replica_core_t *self, const struct tied_replica_event
         return;
     case TIED_REPLICA_EV_TIMEOUT:
         ti_replica_timeout (self);
+        return;
+    case TIED_REPLICA_EV_CLIENTS_FULL:
+        ti_replica_evict (self);
         return;
     }
     TI_UNREACHABLE ();

@@ -99,6 +99,9 @@ void ti_replica_send_failed (tied_replica_core_t *self,
 void ti_replica_purge (tied_replica_core_t *self); /* copies of clients that are gone, bounded */
 void ti_replica_timeout (tied_replica_core_t *self);
 
+/* A newcomer needs a place: who has had nothing here for longest goes. */
+void ti_replica_evict (tied_replica_core_t *self);
+
 static inline bool ti_replica_peer_is_up (const tied_replica_core_t *self, uint32_t peer)
 {
     return TI_AT_CONST (uint8_t, self, self->peers)[peer] != 0;

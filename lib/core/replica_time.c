@@ -33,6 +33,16 @@ void ti_replica_purge (tied_replica_core_t *self)
     }
 }
 
+void ti_replica_evict (tied_replica_core_t *self)
+{
+    uint32_t index = ti_clients_evict (&self->clients);
+
+    if (index == TI_CLIENT_NONE)
+        return;
+    self->counters.clients_evicted++;
+    ti_replica_act (self, TIED_REPLICA_ACT_FORGET_CLIENT)->client = index;
+}
+
 static tied_time_t sweep_deadline (const tied_replica_core_t *self)
 {
     if (self->queue.depth == 0)

@@ -53,13 +53,25 @@ void ti_fill_welcome (tied_replica_t *self,
                                                .load = tied_replica_core_load (self->core)}};
 }
 
-/* Index of the sender; TI_ROUTE_NONE when the table is full or its routing id is too long. */
+/* Make room for a newcomer: most of those in a full table are long gone, and have not said so. */
+static void evict (tied_replica_t *self)
+{
+    static const struct tied_replica_event full = {.type = TIED_REPLICA_EV_CLIENTS_FULL,
+                                                   .u = {{0}}};
+
+    (void)!ti_replica_step (self, &full);
+}
+
+/* Index of the sender; TI_ROUTE_NONE when the table is full of clients that have copies here, or
+   its routing id is too long. */
 static uint32_t client_of (tied_replica_t *self, struct ti_envelope *envelope)
 {
     const void *route = zmq_msg_data (&envelope->route);
     size_t size = zmq_msg_size (&envelope->route);
     uint32_t client = ti_routes_find (&self->clients, route, size);
 
+    if (client == TI_ROUTE_NONE && self->clients.count == self->clients.max && size <= TI_ROUTE_MAX)
+        evict (self);
     if (client == TI_ROUTE_NONE)
         client = ti_routes_add (&self->clients, route, size);
     if (client == TI_ROUTE_NONE)

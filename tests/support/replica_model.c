@@ -167,6 +167,16 @@ static void pass_cursor (struct model *self, const struct model_copy *copy)
     self->cursor = next ? next->id : 0;
 }
 
+static bool has_copies (const struct model *self, uint32_t client)
+{
+    uint32_t i;
+
+    for (i = 0; i < self->copies_count; i++)
+        if (self->copies[i].client == client)
+            return true;
+    return false;
+}
+
 static struct model_copy take_out (struct model *self, struct model_copy *copy)
 {
     struct model_copy out = *copy;
@@ -177,6 +187,8 @@ static struct model_copy take_out (struct model *self, struct model_copy *copy)
     self->copies_count--;
     memmove (&self->copies[at], &self->copies[at + 1],
              (self->copies_count - at) * sizeof self->copies[0]);
+    if (!has_copies (self, out.client))
+        self->clients[out.client].idle_rank = self->next_id++;
     if (out.is_tied)
         put_note (self, out.call, out.copy, out.began ? MODEL_FINISHED : MODEL_GONE);
     return out;
@@ -249,6 +261,7 @@ static void touch (struct model *self, uint32_t index)
         memset (client, 0, sizeof *client);
     client->since = self->now;
     client->may_listen = false;
+    client->idle_rank = self->next_id++;
     enter (self, index, MODEL_LIVE);
 }
 
@@ -590,16 +603,6 @@ static void forget (struct model *self, uint32_t client)
     act (self, TIED_REPLICA_ACT_FORGET_CLIENT)->client = client;
 }
 
-static bool has_copies (const struct model *self, uint32_t client)
-{
-    uint32_t i;
-
-    for (i = 0; i < self->copies_count; i++)
-        if (self->copies[i].client == client)
-            return true;
-    return false;
-}
-
 static void finish (struct model *self, uint32_t slot)
 {
     struct tied_replica_action *action;
@@ -665,6 +668,27 @@ static void purge (struct model *self)
         else
             forget (self, client);
     }
+}
+
+/* A newcomer needs a place. */
+static void evict (struct model *self)
+{
+    uint32_t best = MODEL_CLIENTS_MAX;
+    uint32_t i;
+
+    for (i = 0; i < MODEL_CLIENTS_MAX; i++) {
+        const struct model_client *client = &self->clients[i];
+
+        if ((client->state == MODEL_LIVE || client->state == MODEL_SUSPECT) &&
+            !has_copies (self, i) &&
+            (best == MODEL_CLIENTS_MAX || client->idle_rank < self->clients[best].idle_rank))
+            best = i;
+    }
+    if (best == MODEL_CLIENTS_MAX)
+        return;
+    self->clients[best].state = MODEL_FREE;
+    self->counters.clients_evicted++;
+    act (self, TIED_REPLICA_ACT_FORGET_CLIENT)->client = best;
 }
 
 static tied_time_t client_due (const struct model *self, enum model_client_state state)
@@ -820,6 +844,9 @@ void model_step (struct model *self,
         break;
     case TIED_REPLICA_EV_DRAIN:
         self->is_draining = true;
+        break;
+    case TIED_REPLICA_EV_CLIENTS_FULL:
+        evict (self);
         break;
     case TIED_REPLICA_EV_TIMEOUT:
         look (self);

@@ -60,7 +60,8 @@ enum model_client_state {
 struct model_client {
     enum model_client_state state;
     tied_time_t since;
-    uint64_t rank; /* order in which the clients of one state came to it */
+    uint64_t rank;      /* order in which the clients of one state came to it */
+    uint64_t idle_rank; /* the same by their last word or the end of their last copy */
     uint64_t epoch;
     int windows;
     int64_t low[2]; /* this window and the one before */

@@ -195,6 +195,8 @@ static inline struct tied_replica_event script_event (struct script *self, tied_
         event.type = TIED_REPLICA_EV_TIMEOUT;
         if (self->is_draining_allowed && script_choose (self, 64) == 0)
             event.type = TIED_REPLICA_EV_DRAIN;
+        else if (script_choose (self, 8) == 0)
+            event.type = TIED_REPLICA_EV_CLIENTS_FULL;
         return event;
     default:
         event.type = TIED_REPLICA_EV_TAKE;

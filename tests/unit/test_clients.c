@@ -306,6 +306,44 @@ static void an_index_beyond_the_table_is_refused_and_counted (void **state)
     fixture_close (&f);
 }
 
+static void the_client_that_is_idle_for_longest_makes_room (void **state)
+{
+    struct fixture f;
+    uint32_t slot;
+    uint32_t i;
+
+    (void)state;
+    open_fixture (&f);
+    fixture_simple (&f, TIED_REPLICA_EV_CLIENTS_FULL);
+    CHECK_U64 (f.count, ==, 0);
+    send_from (&f, 0, 1); /* runs */
+    slot = fixture_take (&f);
+    send_from (&f, 1, 2); /* waits, as long as two run */
+    for (i = 2; i < 5; i++)
+        fixture_client (&f, TIED_REPLICA_EV_CLIENT_SEEN, i);
+    f.now += SILENCE - SILENCE / 8;
+    fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT); /* all are suspect */
+    fixture_client (&f, TIED_REPLICA_EV_CLIENT_SEEN, 2);
+    fixture_simple (&f, TIED_REPLICA_EV_CLIENTS_FULL);
+    CHECK_U64 (f.count, ==, 1);
+    CHECK_U64 (f.actions[0].type, ==, TIED_REPLICA_ACT_FORGET_CLIENT);
+    CHECK_U64 (f.actions[0].client, ==, 3);
+    fixture_finish (&f, slot); /* the end of a copy counts as a word does */
+    for (i = 0; i < 3; i++) {
+        static const uint32_t order[] = {4, 2, 0};
+
+        fixture_simple (&f, TIED_REPLICA_EV_CLIENTS_FULL);
+        CHECK_U64 (f.count, ==, 1);
+        CHECK_U64 (f.actions[0].client, ==, order[i]);
+    }
+    fixture_simple (&f, TIED_REPLICA_EV_CLIENTS_FULL);
+    CHECK_U64 (f.count, ==, 0);
+    CHECK_U64 (fixture_depth (&f), ==, 1);
+    CHECK_U64 (fixture_counters (&f)->clients_evicted, ==, 4);
+    CHECK_U64 (fixture_counters (&f)->clients_gone, ==, 0);
+    fixture_close (&f);
+}
+
 static void without_a_limit_silence_is_for_ever (void **state)
 {
     struct fixture f;
@@ -334,6 +372,7 @@ int main (void)
         cmocka_unit_test (a_client_that_speaks_again_is_live_again),
         cmocka_unit_test (an_unknown_client_that_goes_changes_nothing),
         cmocka_unit_test (an_index_beyond_the_table_is_refused_and_counted),
+        cmocka_unit_test (the_client_that_is_idle_for_longest_makes_room),
         cmocka_unit_test (without_a_limit_silence_is_for_ever),
     };
 

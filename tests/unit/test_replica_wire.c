@@ -3,6 +3,7 @@
 #include "wire_client.h"
 
 #include <sched.h>
+#include <semaphore.h>
 
 #include <msgpack.h>
 
@@ -14,6 +15,7 @@ struct world {
     tied_replica_t *replica;
     struct wire_client client; /* at the client endpoint */
     struct wire_client peer;   /* at the peer endpoint */
+    sem_t leave;               /* one handler of "hold" each */
 };
 
 static void echo (tied_request_t *request, void *arg)
@@ -22,6 +24,16 @@ static void echo (tied_request_t *request, void *arg)
     const void *body = tied_request_body (request, &size);
     (void)arg;
     (void)!tied_request_reply (request, body, size);
+}
+
+/* Waits in its handler until the test says otherwise. */
+static void hold (tied_request_t *request, void *arg)
+{
+    sem_t *leave = arg;
+    while (sem_wait (leave) != 0) {
+    }
+    if (tied_request_reply (request, NULL, 0) != 0)
+        abort ();
 }
 
 static int setup (void **state)
@@ -34,11 +46,13 @@ static int setup (void **state)
     tied_replica_options_init (&options);
     options.id = "me";
     options.core.clients_max = 2;
+    sem_init (&world->leave, 0, 0);
     world->replica = tied_replica_new (&options);
     if (!world->replica || tied_replica_bind (world->replica, "tcp://127.0.0.1:*") != 0 ||
         tied_replica_bind_peers (world->replica, "tcp://127.0.0.1:*") != 0 ||
         tied_replica_add_peer (world->replica, "sister", "tcp://127.0.0.1:1") != 0 ||
         tied_replica_handle (world->replica, "echo", echo, NULL) != 0 ||
+        tied_replica_handle (world->replica, "hold", hold, &world->leave) != 0 ||
         tied_replica_start (world->replica) != 0)
         return -1;
     wire_open (&world->client, tied_replica_endpoint (world->replica));
@@ -52,6 +66,7 @@ static int teardown (void **state)
     wire_close (&world->client);
     wire_close (&world->peer);
     tied_replica_destroy (&world->replica);
+    sem_destroy (&world->leave);
     free (world);
     return 0;
 }
@@ -288,17 +303,53 @@ static void client_beyond_the_limit_is_told_that_the_replica_is_full (void **sta
 {
     struct world *world = *state;
     struct wire_client others[2];
-    wire_sync (&world->client);
+    struct wire_client *busy[] = {&world->client, &others[0]};
+    struct tied_message request = wire_request (1, 0, "hold", "", 0);
     wire_open (&others[0], tied_replica_endpoint (world->replica));
     wire_open (&others[1], tied_replica_endpoint (world->replica));
-    wire_sync (&others[0]);
-    struct tied_message request = wire_request (1, 0, "echo", "", 0);
+    for (int i = 0; i < 2; i++) {
+        request.u.request.call.sequence = (uint64_t)i + 1;
+        wire_send (busy[i], &request);
+        wire_sync (busy[i]);
+    }
+    CHECK_U64 (stats_of (world).core.received, ==, 2);
+    request = wire_request (3, 0, "echo", "", 0);
     wire_send (&others[1], &request);
     wire_expect (&others[1], TIED_WIRE_REJECT);
     CHECK_STR (tied_reject_name (others[1].in.u.reject.reason), "full");
     CHECK_U64 (stats_of (world).clients_refused, ==, 1);
+    for (int i = 0; i < 2; i++)
+        sem_post (&world->leave);
+    for (int i = 0; i < 2; i++)
+        wire_expect (busy[i], TIED_WIRE_REPLY);
+    /* Now they have nothing here. */
+    wire_send (&others[1], &request);
+    wire_expect (&others[1], TIED_WIRE_REPLY);
+    CHECK_U64 (stats_of (world).clients_refused, ==, 1);
     wire_close (&others[0]);
     wire_close (&others[1]);
+}
+
+/* None of them says goodbye, and none is silent for long enough to be given up. */
+static void clients_that_came_and_went_do_not_lock_out_the_next (void **state)
+{
+    struct world *world = *state;
+    struct tied_message hold_it = wire_request (1, 0, "hold", "", 0);
+    wire_send (&world->client, &hold_it);
+    wire_sync (&world->client);
+    for (uint64_t i = 0; i < check_scale (100); i++) {
+        struct wire_client ghost;
+        struct tied_message request = wire_request (1000 + i, 0, "echo", "boo", 3);
+        wire_open (&ghost, tied_replica_endpoint (world->replica));
+        wire_send (&ghost, &request);
+        wire_expect (&ghost, TIED_WIRE_REPLY);
+        wire_close (&ghost);
+    }
+    CHECK_U64 (stats_of (world).clients_refused, ==, 0);
+    /* The one whose copy ran all the time kept its place. */
+    sem_post (&world->leave);
+    wire_expect (&world->client, TIED_WIRE_REPLY);
+    CHECK_U64 (world->client.in.u.reply.call.sequence, ==, 1);
 }
 
 static void built_in_stats_are_a_map_of_all_counters (void **state)
@@ -453,6 +504,7 @@ int main (void)
         TEST (ZQ_14_random_and_mutated_frames_leave_both_endpoints_working),
         TEST (ZQ_03_reply_to_a_vanished_client_is_dropped_and_the_next_is_whole),
         TEST (client_beyond_the_limit_is_told_that_the_replica_is_full),
+        TEST (clients_that_came_and_went_do_not_lock_out_the_next),
         TEST (built_in_stats_are_a_map_of_all_counters),
         TEST (arguments_out_of_range_are_refused_without_effect),
         TEST (endpoint_in_use_is_named_by_its_code),

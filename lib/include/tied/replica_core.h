@@ -45,8 +45,8 @@ struct tied_replica_core_options {
     uint32_t clients_max;          /* [1, 1 << 20] client indices in use at once; default 1024 */
     uint32_t peers_max;            /* [0, 4096] peer indices; default 64 */
     tied_duration_t client_silence_ns; /* [10 ms, NEVER] a client that says nothing for so long is
-                                        gone; default 5 s. NEVER: only CLIENT_GONE frees an index,
-                                        and connections that end unreported keep theirs */
+                                        gone; default 5 s. NEVER: only CLIENT_GONE and CLIENTS_FULL
+                                        free an index */
 };
 
 /* X (NAME, printed name). Every counter only grows; identities are at tied_replica_core_check ().
@@ -88,7 +88,8 @@ struct tied_replica_core_options {
     X (notes_evicted)      /* the same, and it was another note */                                 \
     X (tombstones_expired)                                                                         \
     X (clients_gone)                                                                               \
-    X (clients_full) /* a REQUEST or CLIENT_SEEN named an index >= clients_max */
+    X (clients_evicted) /* by CLIENTS_FULL */                                                      \
+    X (clients_full)    /* a REQUEST or CLIENT_SEEN named an index >= clients_max */
 
 struct tied_replica_counters {
 #define TIED_REPLICA_COUNTER_FIELD_(name) uint64_t name;
@@ -109,7 +110,10 @@ enum tied_replica_event_type {
     TIED_REPLICA_EV_PEER_DOWN,
     TIED_REPLICA_EV_SEND_FAILED, /* an action TELL_STARTED or TELL_UNTIE could not be sent */
     TIED_REPLICA_EV_DRAIN,       /* refuse new copies from now on */
-    TIED_REPLICA_EV_TIMEOUT      /* nothing else happened until the deadline */
+    TIED_REPLICA_EV_TIMEOUT,     /* nothing else happened until the deadline */
+    TIED_REPLICA_EV_CLIENTS_FULL /* the driver needs an index for a newcomer and none is free: the
+                                    client that has had no word and no copy here for longest is
+                                    forgotten; no action: each has a copy here */
 };
 
 struct tied_replica_request {

@@ -83,7 +83,7 @@ struct tied_replica_options {
     X (replies_dropped)   /* the client is gone or does not read */                                \
     X (rejects_dropped)                                                                            \
     X (pongs_dropped)    /* of WELCOME and PONG */                                                 \
-    X (clients_refused)  /* messages of clients beyond clients_max, or with an overlong id */      \
+    X (clients_refused)  /* of clients beyond clients_max that are busy, or with an overlong id */ \
     X (over_queue_bytes) /* copies that came while queue_bytes were held */
 
 struct tied_replica_stats {
