@@ -63,11 +63,11 @@ void bench_read_rested (struct bench *self, struct replica_stats *out)
     struct replica_stats *past = replica_stats_new (self->app->replicas.count);
     tied_time_t give_up = ti_clock_now () + REST_MAX;
 
-    replica_stats_read (self->app, out, STATS_TIMEOUT, on_idle, self);
+    replica_stats_read (self->app, out, self->is_absent, STATS_TIMEOUT, on_idle, self);
     while (past) {
         memcpy (past, out, size);
         rest (self);
-        replica_stats_read (self->app, out, STATS_TIMEOUT, on_idle, self);
+        replica_stats_read (self->app, out, self->is_absent, STATS_TIMEOUT, on_idle, self);
         if (is_rested (self, out, past) || ti_clock_now () > give_up)
             break;
     }

@@ -28,6 +28,7 @@ struct bench {
     uint32_t policies_count;
     tied_client_t *clients[2]; /* by enum tied_pick */
     struct replica_stats *before, *after;
+    bool is_absent[APP_REPLICAS_MAX]; /* see replica_stats_read () */
     unsigned char *body;
     uint64_t *lateness_free; /* numbers that calls in flight may use, see bench_load.c */
     uint64_t *lateness;

@@ -153,7 +153,7 @@ int app_stats (struct app *app)
 
     if (!stats)
         return app_fail ("out of memory");
-    replica_stats_read (app, stats, app->timeout_ns, NULL, NULL);
+    replica_stats_read (app, stats, NULL, app->timeout_ns, NULL, NULL);
     for (uint32_t i = 0; i < app->replicas.count; i++) {
         const struct ti_pair *pair = &app->replicas.items[i];
 

@@ -10,6 +10,8 @@
 #define METHOD "tied.stats"
 /* How long one client is polled before the next gets its turn. */
 #define TURN TIED_US (500)
+/* For one that did not answer last time; enough for one that is back. */
+#define ABSENT_TIMEOUT TIED_MS (20)
 
 struct cursor {
     const unsigned char *at, *end;
@@ -144,6 +146,7 @@ static bool collect (tied_client_t *client, struct replica_stats *out)
 
 void replica_stats_read (const struct app *app,
                          struct replica_stats *out,
+                         bool *is_absent,
                          uint64_t timeout_ns,
                          void (*idle) (void *arg),
                          void *arg)
@@ -156,9 +159,12 @@ void replica_stats_read (const struct app *app,
     options.core.calls_max = 1;
     options.core.replicas_max = 1;
     for (uint32_t i = 0; i < app->replicas.count; i++) {
+        bool is_brief = is_absent && is_absent[i];
+        uint64_t patience = is_brief ? ti_min (ABSENT_TIMEOUT, timeout_ns) : timeout_ns;
+
         memset (&out[i], 0, sizeof out[i]);
         clients[i] = app_connect (app, &options, i, 1);
-        if (clients[i] && ask (clients[i], timeout_ns))
+        if (clients[i] && ask (clients[i], patience))
             pending++;
         else
             tied_client_destroy (&clients[i]);
@@ -174,4 +180,6 @@ void replica_stats_read (const struct app *app,
         if (idle)
             idle (arg);
     }
+    for (uint32_t i = 0; is_absent && i < app->replicas.count; i++)
+        is_absent[i] = !out[i].is_known;
 }

@@ -24,10 +24,13 @@ struct replica_stats *replica_stats_new (uint32_t count);
 
 /*
  * Ask all replicas at once and wait for their answers. idle, if not NULL, is called at least every
- * 5 ms meanwhile. A replica that does not answer in time is not known afterwards.
+ * 5 ms meanwhile. A replica that does not answer in time is not known afterwards. is_absent, if not
+ * NULL, has one field a replica, written and read from one call to the next: who did not answer
+ * last time is waited for only shortly, so that one that is dead does not delay each call.
  */
 void replica_stats_read (const struct app *app,
                          struct replica_stats *out,
+                         bool *is_absent,
                          uint64_t timeout_ns,
                          void (*idle) (void *arg),
                          void *arg);

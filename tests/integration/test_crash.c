@@ -187,6 +187,39 @@ static void kill_of_any_of_three_replicas_during_bench_loses_no_call (void **sta
         bench_survives_a_kill (victim);
 }
 
+/* Nobody is left who could tell its counters, turn after turn: that is found out once. */
+static void bench_of_replicas_that_all_died_ends_soon (void **state)
+{
+    struct cluster cluster;
+    struct process *bench;
+    char pairs[2][80];
+    tied_time_t killed;
+
+    (void)state;
+    cluster_init (&cluster, 2);
+    for (uint32_t i = 0; i < 2; i++)
+        cluster_start (&cluster, i, "--workers", "2", NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        cluster_await_links (&cluster, i, 1);
+        (void)snprintf (pairs[i], sizeof pairs[i], "%s=%s", cluster.nodes[i].id,
+                        cluster.nodes[i].client);
+    }
+    const char *const argv[] = {
+        TIED_CLIENT_PROGRAM, "bench", "--replica",  pairs[0], "--replica", pairs[1],
+        "--outstanding",     "2",     "--duration", "1s",     "--warmup",  "0s",
+        "--slices",          "10",    "--timeout",  "50ms",   NULL};
+    bench = process_start (argv);
+    cluster_await (&cluster, 0, "executed", 40);
+    killed = ti_clock_now ();
+    for (uint32_t i = 0; i < 2; i++)
+        cluster_kill (&cluster, i);
+    CHECK_I64 (process_wait (bench), ==, 0);
+    /* 2 s of slices, each with up to 50 ms for its last calls and 80 ms of looks. */
+    CHECK_U64 (ti_clock_now () - killed, <, S (10));
+    process_free (&bench);
+    cluster_close (&cluster);
+}
+
 /* The same through the library, where each single call can be watched. */
 static void kill_of_any_of_three_replicas_ends_every_call_exactly_once (void **state)
 {
@@ -352,6 +385,7 @@ int main (void)
         TEST (killed_starter_is_replaced_by_a_replica_that_dropped_its_copy),
         TEST (RQ_20_queued_untied_calls_of_a_killed_replica_are_issued_again),
         TEST (kill_of_any_of_three_replicas_during_bench_loses_no_call),
+        TEST (bench_of_replicas_that_all_died_ends_soon),
         TEST (kill_of_any_of_three_replicas_ends_every_call_exactly_once),
         TEST (kill_ends_undeclared_calls_as_unavailable_and_runs_none_twice),
         TEST (restarts_under_load_deliver_no_stale_or_foreign_reply),
