@@ -101,6 +101,8 @@ int tied_replica_poll (tied_replica_t *self, tied_duration_t timeout_ns)
         self->is_polling = true;
         rc = poll_until (self, ti_time_add (self->now, timeout_ns));
         self->is_polling = false;
+        /* Who stops the replica waits for this. */
+        (void)pthread_cond_broadcast (&self->changed);
     }
     ti_engine_unlock (self);
     return rc;

@@ -105,19 +105,16 @@ bool ti_threads_join (tied_replica_t *self, tied_time_t until)
 {
     struct timespec limit = {.tv_sec = (time_t)(until / TIED_S (1)),
                              .tv_nsec = (long)(until % TIED_S (1))};
-    uint32_t count;
     bool all;
 
     ti_engine_lock (self);
-    while (self->threads_alive > 0 &&
+    /* In INLINE the thread to wait for is the host's own, inside tied_replica_poll (). */
+    while ((self->threads_alive > 0 || self->is_polling) &&
            pthread_cond_timedwait (&self->changed, &self->lock, &limit) == 0) {
     }
     all = self->threads_alive == 0;
-    /* Of several that stop the replica at the same time one joins. */
-    count = self->threads_count;
-    self->threads_count = 0;
     ti_engine_unlock (self);
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < self->threads_count; i++)
         (void)(all ? pthread_join (self->threads[i], NULL) : pthread_detach (self->threads[i]));
     return all;
 }

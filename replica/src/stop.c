@@ -91,13 +91,40 @@ static bool is_ready_to_leave (tied_replica_t *self, tied_time_t until)
     return is_ready;
 }
 
+/* With the lock held. */
+static void wait_for_change (tied_replica_t *self, tied_time_t until)
+{
+    struct timespec limit = {.tv_sec = (time_t)(until / TIED_S (1)),
+                             .tv_nsec = (long)(until % TIED_S (1))};
+
+    (void)(until == TIED_NEVER ? pthread_cond_wait (&self->changed, &self->lock)
+                               : pthread_cond_timedwait (&self->changed, &self->lock, &limit));
+    ti_engine_read_clock (self);
+}
+
+/* Another thread is inside tied_replica_poll () and does the work, perhaps in a handler: give it
+   time, a little at once, for it may also wait there when all is done. false: the replica is
+   stopped. */
+static bool await_poller (tied_replica_t *self, tied_time_t until)
+{
+    bool is_running;
+
+    ti_engine_lock (self);
+    if (self->is_polling && self->now < until)
+        wait_for_change (self, ti_min (until, ti_time_add (self->now, TIED_MS (10))));
+    is_running = self->state == TI_REPLICA_RUNNING;
+    ti_engine_unlock (self);
+    return is_running;
+}
+
 /* Inline mode has nobody else to do the work that is left. */
 static void work_off (tied_replica_t *self, tied_time_t until)
 {
     tied_time_t now = ti_clock_now ();
 
     while (!is_ready_to_leave (self, until) && now < until) {
-        if (tied_replica_poll (self, ti_min (until - now, TIED_MS (10))) < 0)
+        if (tied_replica_poll (self, ti_min (until - now, TIED_MS (10))) < 0 &&
+            !await_poller (self, until))
             return;
         now = ti_clock_now ();
     }
@@ -110,14 +137,10 @@ static void await_end (tied_replica_t *self, tied_time_t until)
         bool is_drained = tied_replica_core_is_drained (self->core);
         tied_time_t leave = ti_time_add (self->answered_at, TI_GOODBYE);
         tied_time_t wake = ti_min (until, is_drained ? leave : TIED_NEVER);
-        struct timespec limit = {.tv_sec = (time_t)(wake / TIED_S (1)),
-                                 .tv_nsec = (long)(wake % TIED_S (1))};
 
         if (is_drained && self->now >= leave)
             break;
-        (void)(wake == TIED_NEVER ? pthread_cond_wait (&self->changed, &self->lock)
-                                  : pthread_cond_timedwait (&self->changed, &self->lock, &limit));
-        ti_engine_read_clock (self);
+        wait_for_change (self, wake);
     }
     ti_engine_unlock (self);
 }

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 
@@ -118,6 +119,103 @@ static void threads_that_stop_at_the_same_time_all_return (void **state)
     }
 }
 
+struct guest {
+    tied_replica_t *replica;
+    sem_t entered;
+    sem_t leave;
+    atomic_bool has_left;
+};
+
+/* Answers, and is not done until well after the farewell. */
+static void stay (tied_request_t *request, void *arg)
+{
+    struct guest *guest = arg;
+
+    sem_post (&guest->entered);
+    while (sem_wait (&guest->leave) != 0) {
+    }
+    if (tied_request_reply (request, NULL, 0) != 0)
+        abort ();
+    tied_time_t until = ti_clock_now () + MS (200);
+    while (ti_clock_now () < until) {
+    }
+    atomic_store (&guest->has_left, true);
+}
+
+/* TIED_ERR_STATE: the test itself is in there just now. */
+static void *poll_once (void *arg)
+{
+    struct guest *guest = arg;
+    int rc;
+
+    do
+        rc = tied_replica_poll (guest->replica, S (60));
+    while (rc == TIED_ERR_STATE && !atomic_load (&guest->has_left));
+    return rc == 1 ? arg : NULL;
+}
+
+static void stop_waits_for_a_handler_that_another_thread_is_in (void **state)
+{
+    struct guest guest = {.has_left = false};
+    struct tied_replica_options options;
+    struct tied_message message = wire_request (1, 0, "stay", "", 0);
+    struct wire_client client;
+    pthread_t poller;
+    pthread_t stopper;
+    tied_time_t before;
+    void *result;
+
+    (void)state;
+    sem_init (&guest.entered, 0, 0);
+    sem_init (&guest.leave, 0, 0);
+    tied_replica_options_init (&options);
+    options.id = "a";
+    options.service = TIED_SERVICE_INLINE;
+    guest.replica = tied_replica_new (&options);
+    CHECK_I64 (tied_replica_bind (guest.replica, "tcp://127.0.0.1:*"), ==, 0);
+    CHECK_I64 (tied_replica_handle (guest.replica, "stay", stay, &guest), ==, 0);
+    CHECK_I64 (tied_replica_start (guest.replica), ==, 0);
+    CHECK_I64 (pthread_create (&poller, NULL, poll_once, &guest), ==, 0);
+    wire_open (&client, tied_replica_endpoint (guest.replica));
+    wire_send (&client, &message);
+    while (sem_wait (&guest.entered) != 0) {
+    }
+    before = ti_clock_now ();
+    CHECK_I64 (tied_replica_stop (guest.replica, MS (100)), ==, TIED_ERR_TIMEOUT);
+    CHECK_U64 (ti_clock_now () - before, >=, MS (100));
+    CHECK_I64 (pthread_create (&stopper, NULL, stop_it, guest.replica), ==, 0);
+    sem_post (&guest.leave);
+    CHECK_I64 (pthread_join (stopper, &result), ==, 0);
+    CHECK_PTR (result, ==, (void *)guest.replica);
+    CHECK_TRUE (atomic_load (&guest.has_left));
+    wire_expect (&client, TIED_WIRE_REPLY);
+    CHECK_I64 (pthread_join (poller, &result), ==, 0);
+    CHECK_PTR (result, ==, (void *)&guest);
+    wire_close (&client);
+    tied_replica_destroy (&guest.replica);
+    sem_destroy (&guest.entered);
+    sem_destroy (&guest.leave);
+}
+
+/* The other thread has nothing to do and waits: it must not keep the one that stops. */
+static void stop_ends_although_another_thread_waits_in_poll (void **state)
+{
+    struct guest guest = {.replica = start (TIED_SERVICE_INLINE)};
+    pthread_t poller;
+    tied_time_t before = ti_clock_now ();
+
+    (void)state;
+    CHECK_I64 (pthread_create (&poller, NULL, poll_once, &guest), ==, 0);
+    while (tied_replica_poll (guest.replica, 0) != TIED_ERR_STATE)
+        CHECK_U64 (ti_clock_now () - before, <, S (10));
+    before = ti_clock_now ();
+    CHECK_I64 (tied_replica_stop (guest.replica, S (8)), ==, 0);
+    CHECK_U64 (ti_clock_now () - before, <, S (4));
+    atomic_store (&guest.has_left, true);
+    pthread_join (poller, NULL);
+    tied_replica_destroy (&guest.replica);
+}
+
 /* The host of an inline replica has more to do than to listen to one client. */
 static void poll_ends_under_a_flood_of_messages_that_start_nothing (void **state)
 {
@@ -207,6 +305,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (stop_ends_although_clients_go_on_asking),
         cmocka_unit_test (threads_that_stop_at_the_same_time_all_return),
+        cmocka_unit_test (stop_waits_for_a_handler_that_another_thread_is_in),
+        cmocka_unit_test (stop_ends_although_another_thread_waits_in_poll),
         cmocka_unit_test (poll_ends_under_a_flood_of_messages_that_start_nothing),
         cmocka_unit_test (ZQ_21_destroy_under_signals_leaves_no_thread),
     };
