@@ -28,23 +28,6 @@ void ti_clients_init (struct ti_clients *self,
     self->max = max;
 }
 
-/* The list of a state; TI_CLIENTS_LISTS for the states without one. */
-static enum ti_client_list list_of (uint8_t state)
-{
-    switch ((enum ti_client_state)state) {
-    case TI_CLIENT_LIVE:
-        return TI_CLIENTS_LIVE;
-    case TI_CLIENT_SUSPECT:
-        return TI_CLIENTS_SUSPECT;
-    case TI_CLIENT_GOING:
-        return TI_CLIENTS_GOING;
-    case TI_CLIENT_FREE:
-    case TI_CLIENT_WAITING:
-        return TI_CLIENTS_LISTS;
-    }
-    TI_UNREACHABLE ();
-}
-
 /* Of a client, those of the list that it is to leave or join: of its state, or the idle list. */
 static struct ti_client_links *links_of (struct ti_clients *self, uint32_t index, bool of_idle)
 {
@@ -82,17 +65,11 @@ link_last (struct ti_clients *self, struct ti_client_ends *list, uint32_t index,
     list->tail = index;
 }
 
-static bool may_be_idle (const struct ti_client *client)
-{
-    return (client->state == TI_CLIENT_LIVE || client->state == TI_CLIENT_SUSPECT) &&
-           client->queued.head == TI_SLOT_NONE && client->running.head == TI_SLOT_NONE;
-}
-
 /* Out of the idle list, or to its end, after a word, a copy or a new state. */
 static void settle_idle (struct ti_clients *self, uint32_t index)
 {
     struct ti_client *client = ti_clients_get (self, index);
-    bool is_idle = may_be_idle (client);
+    bool is_idle = ti_client_may_be_idle (client);
 
     /* The usual case of one busy client again. */
     if (client->is_idle && is_idle && self->idle.tail == index)
@@ -108,15 +85,15 @@ static void settle_idle (struct ti_clients *self, uint32_t index)
 static void move (struct ti_clients *self, uint32_t index, enum ti_client_state state)
 {
     struct ti_client *client = ti_clients_get (self, index);
-    enum ti_client_list from = list_of (client->state);
-    enum ti_client_list to = list_of ((uint8_t)state);
+    enum ti_client_list from = ti_client_list_of (client->state);
+    enum ti_client_list to = ti_client_list_of ((uint8_t)state);
 
     if (from != TI_CLIENTS_LISTS)
         unlink_from (self, &self->lists[from], index, false);
     if (to != TI_CLIENTS_LISTS)
         link_last (self, &self->lists[to], index, false);
     client->state = (uint8_t)state;
-    if (client->is_idle && !may_be_idle (client))
+    if (client->is_idle && !ti_client_may_be_idle (client))
         settle_idle (self, index);
 }
 
@@ -294,96 +271,4 @@ void ti_clients_flagged (struct ti_clients *self, struct ti_queue *queue, uint32
 
     detach (queue, &client->running, slot);
     append (queue, &client->running, slot);
-}
-
-static uint32_t check_slots (const struct ti_queue *queue,
-                             const struct ti_slot_list *list,
-                             uint32_t client,
-                             enum ti_slot_state state)
-{
-    uint32_t before = TI_SLOT_NONE;
-    uint32_t length = 0;
-    bool was_flagged = false;
-    uint32_t at;
-
-    for (at = list->head; at != TI_SLOT_NONE;) {
-        const struct ti_slot *slot = ti_queue_slot_const (queue, at);
-        bool is_flagged = (slot->flags & TI_SLOT_CANCELLED) != 0;
-
-        TI_ASSERT (slot->state == state);
-        TI_ASSERT (slot->client == client);
-        TI_ASSERT (ti_queue_links_const (queue, at)->client_prev == before);
-        TI_ASSERT (is_flagged || !was_flagged);
-        TI_ASSERT (++length <= queue->max);
-        was_flagged = is_flagged;
-        before = at;
-        at = ti_queue_links_const (queue, at)->client_next;
-    }
-    TI_ASSERT (list->tail == before);
-    return length;
-}
-
-static void check_idle (const struct ti_clients *self, uint32_t count)
-{
-    uint32_t before = TI_CLIENT_NONE;
-    uint32_t at;
-
-    for (at = self->idle.head; at != TI_CLIENT_NONE;) {
-        const struct ti_client *client = ti_clients_get_const (self, at);
-
-        TI_ASSERT (client->is_idle);
-        TI_ASSERT (client->idle_links.prev == before);
-        TI_ASSERT (count-- > 0);
-        before = at;
-        at = client->idle_links.next;
-    }
-    TI_ASSERT (self->idle.tail == before);
-    TI_ASSERT (count == 0);
-}
-
-void ti_clients_check (const struct ti_clients *self, const struct ti_queue *queue)
-{
-    uint32_t listed[TI_CLIENTS_LISTS] = {0};
-    uint32_t queued = 0;
-    uint32_t running = 0;
-    uint32_t idle = 0;
-    uint32_t i;
-
-    for (i = 0; i < self->max; i++) {
-        const struct ti_client *client = ti_clients_get_const (self, i);
-
-        TI_ASSERT (client->is_idle == may_be_idle (client));
-        idle += client->is_idle;
-        if (client->state == TI_CLIENT_FREE)
-            continue;
-        if (list_of (client->state) != TI_CLIENTS_LISTS)
-            listed[list_of (client->state)]++;
-        queued += check_slots (queue, &client->queued, i, TI_SLOT_QUEUED);
-        running += check_slots (queue, &client->running, i, TI_SLOT_RUNNING);
-        if (client->state == TI_CLIENT_WAITING) {
-            TI_ASSERT (client->queued.head == TI_SLOT_NONE);
-            TI_ASSERT (client->running.head != TI_SLOT_NONE);
-        }
-    }
-    TI_ASSERT (queued == queue->depth);
-    TI_ASSERT (running == queue->running);
-    for (i = 0; i < TI_CLIENTS_LISTS; i++) {
-        uint32_t before = TI_CLIENT_NONE;
-        uint32_t at;
-
-        for (at = self->lists[i].head; at != TI_CLIENT_NONE;) {
-            const struct ti_client *client = ti_clients_get_const (self, at);
-
-            TI_ASSERT (list_of (client->state) == i);
-            TI_ASSERT (client->links.prev == before);
-            if (before != TI_CLIENT_NONE && i != TI_CLIENTS_GOING)
-                TI_ASSERT (ti_clients_get_const (self, before)->since <= client->since);
-            TI_ASSERT (listed[i]-- > 0);
-            before = at;
-            at = client->links.next;
-        }
-        TI_ASSERT (self->lists[i].tail == before);
-        TI_ASSERT (listed[i] == 0);
-    }
-    check_idle (self, idle);
 }

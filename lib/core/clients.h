@@ -11,6 +11,7 @@
 #ifndef TI_CLIENTS_H
 #define TI_CLIENTS_H
 
+#include "base/assert.h"
 #include "core/queue.h"
 #include "core/transit.h"
 
@@ -124,6 +125,29 @@ static inline const struct ti_client *ti_clients_get_const (const struct ti_clie
 static inline bool ti_client_is_leaving (const struct ti_client *client)
 {
     return client->state == TI_CLIENT_GOING || client->state == TI_CLIENT_WAITING;
+}
+
+/* The list of a state; TI_CLIENTS_LISTS for the states without one. */
+static inline enum ti_client_list ti_client_list_of (uint8_t state)
+{
+    switch ((enum ti_client_state)state) {
+    case TI_CLIENT_LIVE:
+        return TI_CLIENTS_LIVE;
+    case TI_CLIENT_SUSPECT:
+        return TI_CLIENTS_SUSPECT;
+    case TI_CLIENT_GOING:
+        return TI_CLIENTS_GOING;
+    case TI_CLIENT_FREE:
+    case TI_CLIENT_WAITING:
+        return TI_CLIENTS_LISTS;
+    }
+    TI_UNREACHABLE ();
+}
+
+static inline bool ti_client_may_be_idle (const struct ti_client *client)
+{
+    return (client->state == TI_CLIENT_LIVE || client->state == TI_CLIENT_SUSPECT) &&
+           client->queued.head == TI_SLOT_NONE && client->running.head == TI_SLOT_NONE;
 }
 
 #endif
