@@ -62,7 +62,9 @@ int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX]
     }
     if (pick && strcmp (pick, "random") == 0)
         policy.pick = TIED_PICK_RANDOM;
-    else if (pick && strcmp (pick, "informed") != 0)
+    else if (pick && strcmp (pick, "informed") == 0)
+        policy.pick = TIED_PICK_INFORMED;
+    else if (pick)
         return refuse (why, text);
     if (stagger)
         rc = parse_stagger (stagger, &policy, why);
