@@ -89,27 +89,20 @@ static uint64_t growth (const struct bench *self, const char *name)
     return sum;
 }
 
-static uint64_t client_cancels (const struct bench_policy *policy)
-{
-    struct tied_client_stats stats = {.struct_size = sizeof stats};
-
-    return tied_client_stats (policy->client, &stats) == 0 ? stats.core.cancels_sent : 0;
-}
-
 void bench_attribute (struct bench *self, struct bench_policy *policy)
 {
     struct ti_report_policy *result = policy->result;
-    uint64_t turned_away = growth (self, "tombstoned");
 
+    for (uint32_t i = 0; i < self->app->replicas.count; i++)
+        self->report.looks_missed += !self->after[i].is_known;
     result->executions += growth (self, "executed");
     /* Each side of a duplicate pair sees the other's STARTED too late; one may get lost. */
     result->duplicates += (growth (self, "started_late") + 1) / 2;
-    result->cancels.sent +=
-        growth (self, "started_sent") + client_cancels (policy) - policy->client_cancels;
-    result->cancels.effective +=
-        growth (self, "started_effective") + growth (self, "cancel_queued") + turned_away;
-    result->cancels.early += turned_away;
-    result->cancels.late += growth (self, "started_late") + growth (self, "cancel_running");
+    /* STARTED only: what a client cancels is another matter, and most of it is too late to help. */
+    result->cancels.sent += growth (self, "started_sent");
+    result->cancels.effective += growth (self, "started_effective");
+    result->cancels.early += growth (self, "started_early");
+    result->cancels.late += growth (self, "started_late");
     policy->service_ns += growth (self, "service_ns");
 }
 
@@ -119,7 +112,6 @@ static int take_turn (struct bench *self, struct bench_policy *policy, uint32_t 
     int rc;
 
     bench_read_rested (self, self->before);
-    policy->client_cancels = client_cancels (policy);
     rc = bench_slice (self, policy, seed, self->app->duration_ns / self->app->slices, true);
     if (rc != 0)
         return rc;

@@ -17,7 +17,6 @@ struct bench_policy {
     struct policy policy;
     tied_client_t *client; /* shared by the policies with the same choice of replicas */
     struct ti_report_policy *result;
-    uint64_t client_cancels;
     uint64_t service_ns; /* time that handlers ran, as the replicas saw it */
 };
 

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "zmq/endpoint.h"
+
 #include <tied/error.h>
 
 const char *ti_cli_quote (const char *text, char buffer[TI_CLI_QUOTE_MAX])
@@ -125,6 +127,9 @@ int ti_endpoint_check (const char *text, char *why)
     for (const char *c = text; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
             return refuse (why, "an endpoint has no blank or control character");
+    if (!ti_endpoint_has_port (text))
+        return refuse (why, "%s has no port from 0 to 65535; write it as in tcp://127.0.0.1:5555",
+                       ti_cli_quote (text, quoted));
     return TIED_OK;
 }
 

@@ -31,7 +31,7 @@ struct ti_report_policy {
     struct {
         uint64_t sent;      /* STARTED that replicas sent to siblings */
         uint64_t effective; /* of those, removed a copy that waited in a queue */
-        uint64_t early;     /* came before the copy, which was then turned away */
+        uint64_t early;     /* came before the copy, which is turned away if it comes */
         uint64_t late;      /* came when the copy ran or had run: a duplicate execution */
     } cancels;
     uint64_t not_sent[TIED_NOT_SENT_COUNT]; /* [NONE] is not written */
@@ -50,6 +50,7 @@ struct ti_report {
     uint64_t duration_ns; /* of each policy */
     uint64_t seed;
     uint64_t started_unix_s; /* 0: not known */
+    uint32_t looks_missed;   /* a replica was asked what it ran and did not answer */
     uint32_t policies_count;
     struct ti_report_policy policies[TI_REPORT_POLICIES_MAX];
 };

@@ -123,6 +123,14 @@ bool ti_report_next_note (const struct ti_report *self,
             return true;
         }
     }
+    if (*cursor == 2 * self->policies_count && self->looks_missed > 0) {
+        (*cursor)++;
+        buffer[0] = '\0';
+        append (buffer,
+                "%u times a replica did not say what it ran: runs, twice and cancels are too low",
+                (unsigned)self->looks_missed);
+        return true;
+    }
     return false;
 }
 

@@ -9,6 +9,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "zmq/endpoint.h"
+
 /* Headers with bodies up to here are packed on the stack and copied once into the message. */
 #define STACK_HEADER 2048
 
@@ -153,6 +155,8 @@ int ti_sock_bind (void *sock, const char *endpoint, char *out_endpoint, size_t c
 
     if (is_listened_on (endpoint))
         return TIED_ERR_IN_USE;
+    if (!ti_endpoint_has_port (endpoint))
+        return TIED_ERR_ENDPOINT;
     choose_family (sock, endpoint);
     if (zmq_bind (sock, endpoint) != 0)
         return endpoint_error (errno);
@@ -165,6 +169,8 @@ int ti_sock_bind (void *sock, const char *endpoint, char *out_endpoint, size_t c
 
 int ti_sock_connect (void *sock, const char *endpoint)
 {
+    if (!ti_endpoint_has_port (endpoint))
+        return TIED_ERR_ENDPOINT;
     choose_family (sock, endpoint);
     return zmq_connect (sock, endpoint) == 0 ? 0 : endpoint_error (errno);
 }

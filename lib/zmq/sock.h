@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The sockets of both runtimes, with the options that failure-modes taught: DONTWAIT always, ROUTER
- * mandatory, bounded linger, no ZMTP heartbeats, options before attach. A socket is used only under
- * the lock of the engine that owns it.
+ * The sockets of both runtimes, with the options that ZeroMQ's failures ask for: DONTWAIT always,
+ * ROUTER mandatory, bounded linger, no ZMTP heartbeats, options before attach. A socket is used
+ * only under the lock of the engine that owns it.
  */
 #ifndef TI_SOCK_H
 #define TI_SOCK_H

@@ -464,6 +464,9 @@ static void pairs_are_read_and_refused (void **state)
                                "a=://h",
                                "a=tcp://",
                                "a=tcp://h 1",
+                               "a=tcp://h",
+                               "a=tcp://h:99999",
+                               "a=tcp://h:5x",
                                "\x7f=tcp://h"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         CHECK_I64 (ti_pair_parse (bad[i], &pair, why), <, 0);
@@ -477,7 +480,7 @@ static void pairs_are_read_and_refused (void **state)
         size_t id = TIED_NAME_MAX + (extra == 1), endpoint = TI_ENDPOINT_MAX - 1 + (extra == 2);
         memset (text, 'x', sizeof text);
         text[id] = '=';
-        memcpy (text + id + 1, "tcp://", 6);
+        memcpy (text + id + 1, "ipc://", 6);
         text[id + 1 + endpoint] = '\0';
         CHECK_I64 (ti_pair_parse (text, &pair, why) == 0, ==, extra == 0);
     }

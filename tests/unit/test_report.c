@@ -329,9 +329,11 @@ static void figures_that_rest_on_little_are_noted (void **state)
     ti_hist_reset (report.policies[0].latency);
     ti_hist_record_n (report.policies[0].latency, MS (1), 9999);
     report.policies[1].lateness_max_ns = MS (20);
+    report.looks_missed = 2;
     text = written (&report, ti_report_write_table);
     CHECK_TRUE (strstr (text, "note: single: fewer than 10 calls lie above p99.9") != NULL);
     CHECK_TRUE (strstr (text, "note: tied: the generator sent up to 20.0 ms after") != NULL);
+    CHECK_TRUE (strstr (text, "note: 2 times a replica did not say what it ran") != NULL);
     free (text);
     ti_report_deinit (&report);
 }
