@@ -27,9 +27,17 @@ struct bench {
     uint64_t sequence;
     uint64_t actions;
     struct ti_prng prng;
-    uint64_t *waiting; /* sequences of the queued copies */
+    uint64_t *waiting; /* sequences of the queued copies, a ring of LONG from head */
+    uint32_t head;
     uint32_t length;
 };
+
+static uint64_t *waiting_at (struct bench *self, uint32_t i)
+{
+    uint32_t at = self->head + i;
+
+    return &self->waiting[at < LONG ? at : at - LONG];
+}
 
 static void step (struct bench *self, const struct tied_replica_event *event)
 {
@@ -157,33 +165,32 @@ static void one_copy (uint64_t copies)
 static void fill (struct bench *self, uint32_t length)
 {
     while (self->length < length) {
-        self->waiting[self->length++] = self->sequence;
+        *waiting_at (self, self->length++) = self->sequence;
         arrive (self);
     }
 }
 
-/* Victims are taken from the end of the array: draw the next ones from the whole queue. */
+/* Victims at random are taken from the end: draw the next ones from the whole queue. */
 static void shuffle_tail (struct bench *self, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t last = self->length - 1 - i;
-        uint32_t chosen = (uint32_t)ti_prng_below (&self->prng, last + 1);
-        uint64_t kept = self->waiting[last];
-        self->waiting[last] = self->waiting[chosen];
-        self->waiting[chosen] = kept;
+        uint64_t *last = waiting_at (self, self->length - 1 - i);
+        uint64_t *chosen =
+            waiting_at (self, (uint32_t)ti_prng_below (&self->prng, self->length - i));
+        uint64_t kept = *last;
+        *last = *chosen;
+        *chosen = kept;
     }
 }
 
-/* Or move the oldest ones there, the oldest last. */
-static void oldest_to_tail (struct bench *self, uint32_t count)
+static uint64_t next_victim (struct bench *self, bool in_order)
 {
-    uint64_t oldest[LONG_STEP];
+    uint64_t sequence = *waiting_at (self, in_order ? 0 : self->length - 1);
 
-    memcpy (oldest, self->waiting, count * sizeof *oldest);
-    self->length -= count;
-    memmove (self->waiting, self->waiting + count, self->length * sizeof *oldest);
-    while (count > 0)
-        self->waiting[self->length++] = oldest[--count];
+    if (in_order)
+        self->head = self->head + 1 < LONG ? self->head + 1 : 0;
+    self->length--;
+    return sequence;
 }
 
 static tied_duration_t cost_of_clock (void)
@@ -236,13 +243,11 @@ static void removal (const struct removal *how, uint64_t count)
     uint64_t allocations = bench_allocations ();
     for (uint64_t round = 0; round < count; round++) {
         fill (&bench, how->length);
-        if (how->in_order)
-            oldest_to_tail (&bench, per_round);
-        else
+        if (!how->in_order)
             shuffle_tail (&bench, per_round);
         tied_time_t before = ti_clock_now ();
         for (uint32_t i = 0; i < per_round; i++)
-            remove_one (&bench, call_id (bench.waiting[--bench.length]), how->by_peer);
+            remove_one (&bench, call_id (next_victim (&bench, how->in_order)), how->by_peer);
         bench_samples_add (&rounds, (ti_clock_now () - before - clock_cost) * 1000 / per_round);
     }
     report (how->name, &rounds, bench_allocations () - allocations);
