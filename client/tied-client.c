@@ -27,6 +27,7 @@ static void set_defaults (struct app *app)
     app->duration_ns = TIED_S (10);
     app->warmup_ns = TIED_S (1);
     app->slices = 5;
+    app->body_size = 8;
     app->method = "work";
     app->seed = 1;
 }
@@ -135,7 +136,8 @@ int main (int argc, char **argv)
          .kind = TI_CLI_SIZE,
          .value = &app.body_size,
          .argument = "SIZE",
-         .help = "bytes of the request's body; default 0B",
+         .help = "bytes of the request's body; the first 8 hold a key from the seed, by which "
+                 "tied-replica sets the service time: each policy meets the same; default 8B",
          .commands = "bench",
          .max = UINT64_C (8) << 20},
         {.name = "warmup",

@@ -146,6 +146,7 @@ static int make_client (struct bench *self, uint32_t pick)
     app_options (self->app, &options);
     options.core.calls_max = self->calls_max;
     options.core.pick = pick;
+    options.core.seed = ti_mix (self->app->seed + 1 + pick); /* the choices repeat, too */
     self->clients[pick] = app_connect (self->app, &options, 0, self->app->replicas.count);
     if (!self->clients[pick])
         return TI_EXIT_FAILED;

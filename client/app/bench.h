@@ -29,6 +29,7 @@ struct bench {
     struct replica_stats *before, *after;
     bool is_absent[APP_REPLICAS_MAX]; /* see replica_stats_read () */
     unsigned char *body;
+    uint64_t next_key;       /* of the calls of this slice: the same for every policy */
     uint64_t *lateness_free; /* numbers that calls in flight may use, see bench_load.c */
     uint64_t *lateness;
     uint32_t lateness_free_count;

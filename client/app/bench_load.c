@@ -91,12 +91,23 @@ collect (struct bench *self, struct bench_policy *policy, tied_time_t until, boo
         record (self, policy, &reply, is_measured);
 }
 
+/* The replicas of the load tests take the service time from the key, so that each policy meets the
+   same demands. */
+static void write_key (struct bench *self)
+{
+    uint64_t key = ti_mix (self->next_key++);
+
+    for (uint64_t i = 0; i < 8 && i < self->app->body_size; i++)
+        self->body[i] = (unsigned char)(key >> (8 * i));
+}
+
 static int submit (struct bench *self, struct bench_policy *policy, tied_time_t intended)
 {
     struct tied_call call;
     uint64_t slot = self->lateness_free[self->lateness_free_count - 1];
     int rc;
 
+    write_key (self);
     tied_call_init (&call, self->app->method, self->body, (size_t)self->app->body_size);
     call.mode = policy->policy.mode;
     call.stagger_ns = policy->policy.stagger_ns;
@@ -176,6 +187,7 @@ int bench_slice (struct bench *self,
     int rc;
 
     ti_prng_seed (&slice.prng, seed);
+    self->next_key = seed;
     slice.begin = ti_clock_now ();
     slice.end = slice.begin + duration_ns;
     slice.arrival = slice.begin;

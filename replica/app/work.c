@@ -36,10 +36,16 @@ void work_init (struct work *self,
         plan_pause (self, ti_clock_now ());
 }
 
-static tied_duration_t draw (struct work *self)
+tied_duration_t work_draw (struct work *self, const void *body, size_t size)
 {
-    uint64_t random;
+    const unsigned char *key = body;
+    uint64_t random = 0;
 
+    if (size >= 8) {
+        for (int i = 0; i < 8; i++)
+            random |= (uint64_t)key[i] << (8 * i);
+        return ti_dist_draw (&self->service.dist, ti_mix (random));
+    }
     (void)pthread_mutex_lock (&self->lock);
     random = ti_prng_next (&self->times);
     (void)pthread_mutex_unlock (&self->lock);
@@ -115,9 +121,10 @@ void work_handle (tied_request_t *request, void *arg)
         is_exact = prctl (PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL) == 0;
     stall (self);
     if (self->service.kind == TI_SERVICE_SLEEP)
-        sleep_until (ti_clock_now () + draw (self), tied_request_cancel_fd (request));
+        sleep_until (ti_clock_now () + work_draw (self, body, size),
+                     tied_request_cancel_fd (request));
     else if (self->service.kind == TI_SERVICE_SPIN)
-        spin (request, draw (self));
+        spin (request, work_draw (self, body, size));
     stall (self);
     if (tied_request_is_cancelled (request))
         (void)!tied_request_fail (request, STATUS_CANCELLED, NULL, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tied-replica does for a living: a service time per request, drawn from a distribution, and
- * pauses that stall all workers at once as a garbage collector would. Seeded.
+ * What tied-replica does for a living: a service time per request, drawn from a distribution (by
+ * the key that the body begins with, if it has 8 bytes or more), and pauses that stall all workers
+ * at once as a garbage collector would. Seeded.
  */
 #ifndef APP_WORK_H
 #define APP_WORK_H
@@ -27,6 +28,10 @@ void work_init (struct work *self,
                 const struct ti_service *service,
                 const struct ti_pause *pause,
                 uint64_t seed);
+
+/* The service time of a request. A body of 8 bytes or more begins with a key (little-endian) that
+   decides it, so that a load test can ask for the same demands again; else it is the next draw. */
+tied_duration_t work_draw (struct work *self, const void *body, size_t size);
 
 /* Handlers; arg is the struct work. `work` serves as the specification says and answers with the
    request's body; a cancel cuts it short. `echo` answers at once. */
