@@ -21,4 +21,3 @@ endfunction ()
 
 tied_program (tied-replica replica)
 tied_program (tied-client client)
-tied_program (tied-sim sim)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events in the order of (time, order of scheduling), or with a seeded shuffle of equal times. A
+ * 4-ary heap for events of any time, and lanes for those whose delay is constant: what enters a
+ * lane enters in the order of its times, so a ring of bytes is enough and nothing is sifted.
+ *
+ * An event is a small record of the caller's; a lane record may carry a message. One owner.
+ */
+#ifndef SIM_EVENTS_H
+#define SIM_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tied/types.h>
+
+#define SIM_EVENT_BYTES_MAX 224
+#define SIM_LANES_MAX       8
+
+struct sim_event {
+    tied_time_t at;
+    uint64_t order; /* set by the queue */
+    uint32_t kind;  /* the caller's */
+    uint32_t a, b;
+    uint64_t value;
+    uint16_t size;              /* bytes that follow, 0: none */
+    const unsigned char *bytes; /* valid until the next call that changes the queue */
+};
+
+struct sim_events;
+
+/* NULL: no memory. `shuffle_seed` 0: equal times in order of scheduling. */
+struct sim_events *sim_events_new (uint64_t shuffle_seed);
+void sim_events_free (struct sim_events *self);
+
+/* A lane for events that are never scheduled before the latest one in it. @return its number, -1:
+ * SIM_LANES_MAX */
+int sim_events_add_lane (struct sim_events *self);
+
+/* event->bytes are copied. `lane` -1: the heap. Never fails: out of memory ends the process through
+ * the assert handler. Earlier than the latest in the lane: an error of ours, asserted. */
+void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event);
+
+/* Time of the first event, TIED_NEVER: none. */
+tied_time_t sim_events_time (const struct sim_events *self);
+/* Takes the first event; false: none. */
+bool sim_events_take (struct sim_events *self, struct sim_event *out);
+uint64_t sim_events_count (const struct sim_events *self);
+
+#endif

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is simulated, as one plain value: load, copies, replicas, network, policies, and how much of
+ * it is run. It is read from YAML (scenario_read.h) or filled by a program; nothing here runs.
+ *
+ * Durations are integers of nanoseconds. Strings and tables are owned by the scenario.
+ */
+#ifndef SIM_SCENARIO_H
+#define SIM_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <tied/client_core.h>
+#include <tied/types.h>
+
+#include "tools/dist.h"
+
+#define SIM_POLICIES_MAX  16
+#define SIM_NAME_MAX      48
+#define SIM_REPLICAS_MAX  16384
+#define SIM_CLIENTS_MAX   4096
+#define SIM_FACTORS_MAX   32
+#define SIM_PUBLISHED_MAX 32
+#define SIM_SWEEP_MAX     32
+
+enum sim_arrivals {
+    SIM_ARRIVALS_POISSON = 0,
+    SIM_ARRIVALS_DETERMINISTIC,
+    SIM_ARRIVALS_ON_OFF, /* Poisson in exponential on phases, nothing in off phases */
+    SIM_ARRIVALS_MMPP,   /* Poisson whose rate alternates between two, exponential stays */
+    SIM_ARRIVALS_TRACE,  /* times from a table */
+    SIM_ARRIVALS_CLOSED  /* users who think between calls */
+};
+
+/* How the copies of one call share their service time. */
+enum sim_copies {
+    SIM_COPIES_INDEPENDENT = 0, /* each copy draws its own */
+    SIM_COPIES_IDENTICAL,       /* all copies take the same */
+    SIM_COPIES_SX               /* size of the call x slowdown drawn for each copy */
+};
+
+/* A factor and its probability. */
+struct sim_factor {
+    double factor; /* > 0 */
+    double share;  /* of the draws; the shares of a list sum to 1 */
+};
+
+/* A table of numbers from a file. */
+struct sim_table {
+    uint64_t *values; /* ns */
+    uint64_t count;
+};
+
+struct sim_workload {
+    enum sim_arrivals arrivals;
+    double load;           /* work offered / capacity of all workers; 0: rate_per_s counts */
+    double rate_per_s;     /* requests per second, all clients together; 0: from load */
+    tied_duration_t on_ns; /* ON_OFF: mean length of the phases */
+    tied_duration_t off_ns;
+    double burst_factor;         /* MMPP: rate of the high phase / rate of the low one, >= 1 */
+    tied_duration_t burst_ns;    /* MMPP: mean stay in the high phase */
+    tied_duration_t calm_ns;     /* MMPP: mean stay in the low phase */
+    uint32_t users;              /* CLOSED */
+    struct ti_dist think;        /* CLOSED */
+    struct sim_table times;      /* TRACE: since the start, not falling */
+    uint32_t fan_out;            /* calls of one request; 1: a request is a call */
+    uint32_t fan_out_needed;     /* the request ends with so many answers; 0: all */
+    tied_duration_t deadline_ns; /* of every call, TIED_NEVER: none */
+
+    struct ti_dist service;         /* of a copy, or of the call's size (SX), at speed 1 */
+    struct sim_table service_table; /* count > 0: drawn from it instead, value by value */
+    bool service_in_order;          /* the table is a trace: call i takes entry i mod count */
+    enum sim_copies copies;
+    double correlation; /* INDEPENDENT: share of the copies that take the call's common
+                           draw instead of their own, [0, 1] */
+    struct sim_factor slowdown[SIM_FACTORS_MAX]; /* SX */
+    uint32_t slowdown_count;
+    double cold_factor;  /* service of copies > 0 is multiplied by this; 1: no effect */
+    double jitter_share; /* share of the executions that take jitter_factor times longer */
+    double jitter_factor;
+};
+
+struct sim_replicas {
+    uint32_t count;
+    uint32_t workers;               /* each */
+    uint32_t subset;                /* replicas are split in groups of this size, and a client knows
+                                       one group; 0: all know all */
+    double speeds[SIM_FACTORS_MAX]; /* of replica i: speeds[i mod speeds_count] */
+    uint32_t speeds_count;          /* 0: all 1 */
+    uint32_t slow_count;            /* the first so many replicas are slow_factor times slower */
+    double slow_factor;
+    /* Speed that changes with time: every vary_ns each replica draws a factor from `vary`. */
+    tied_duration_t vary_ns; /* 0: does not */
+    struct sim_factor vary[SIM_FACTORS_MAX];
+    uint32_t vary_count;
+    /* Pauses: all workers of a replica stand still. */
+    struct ti_pause pause;      /* gap_ns 0: none */
+    bool pauses_never_overlap;  /* at most one replica at a time pauses */
+    struct sim_table pause_log; /* start, length, start, length...: read from a log, replica i
+                                   starts at another place in it */
+    uint32_t queue_depth;       /* hard limit */
+};
+
+/* One way, for each message. */
+struct sim_delay {
+    tied_duration_t fixed_ns; /* every message takes at least this */
+    struct ti_dist extra;     /* and this on top */
+    bool has_extra;
+};
+
+struct sim_network {
+    struct sim_delay client;       /* between client and replica */
+    struct sim_delay peer;         /* between replicas */
+    double loss;                   /* share of all messages that vanish, [0, 1) */
+    double loss_started;           /* of STARTED, on top */
+    tied_duration_t break_gap_ns;  /* mean time between breaks of one client's connection to one
+                                      replica; 0: none */
+    tied_duration_t break_down_ns; /* until it is connected again */
+    uint32_t high_water;           /* messages under way in one direction of a connection; 0: any */
+};
+
+enum sim_policy_kind {
+    /* Through the cores. */
+    SIM_POLICY_SINGLE = 0,
+    SIM_POLICY_TIED,
+    SIM_POLICY_HEDGE,      /* single, a further copy after hedge_ns */
+    SIM_POLICY_TIED_HEDGE, /* tied, a further copy after hedge_ns */
+    SIM_POLICY_CLONE,      /* two copies at once that know nothing of each other */
+    /* References: no protocol, see sim/reference. */
+    SIM_POLICY_CENTRAL,   /* one queue before all workers, no delays: the floor */
+    SIM_POLICY_JSQ,       /* join the shortest of d queues, perfect information */
+    SIM_POLICY_LAEDGE,    /* coordinator: two copies if two replicas idle, else one, else queue */
+    SIM_POLICY_NETCLONE,  /* two copies if both sampled replicas are idle, no cancel */
+    SIM_POLICY_PREQUAL,   /* probes, hot and cold */
+    SIM_POLICY_C3,        /* ranking by reported queue and rates */
+    SIM_POLICY_IDEAL_COS, /* d copies, cancel on start at once, no delays */
+    SIM_POLICY_IDEAL_COC, /* d copies, cancel on completion at once, no delays */
+    SIM_POLICY_KINDS
+};
+
+struct sim_policy {
+    char name[SIM_NAME_MAX];
+    enum sim_policy_kind kind;
+    uint32_t pick;               /* enum tied_pick */
+    uint32_t pick_samples;       /* k of an informed choice; 0: the core's default */
+    tied_duration_t load_age_ns; /* 0: the core's default */
+    tied_duration_t stagger_ns;  /* TIED_STAGGER_AUTO or fixed */
+    uint32_t hedge_depth;        /* 0: the core's default */
+    tied_duration_t hedge_ns;    /* HEDGE, TIED_HEDGE: fixed delay; used if hedge_ppm is 0 */
+    uint32_t hedge_ppm;          /* percentile of `single` on the same scenario, 950000 is p95 */
+    bool keeps_losers;           /* no cancel on completion */
+    uint32_t d;                  /* copies or samples of the references: JSQ, IDEAL_*; default 2 */
+};
+
+/* A figure from a paper to print beside ours. */
+struct sim_published {
+    char policy[SIM_NAME_MAX];
+    uint32_t ppm; /* of the percentile; 0: mean */
+    double ms;
+    double tolerance; /* 0.1: within 10 % is agreement; 0: shown only */
+};
+
+struct sim_amount {
+    uint64_t calls;            /* measured requests of each replication */
+    double warm_up, cool_down; /* shares of `calls` that are run before and after, not measured */
+    uint32_t replications;     /* [1, 1000]; at most, when `precision` is set */
+    double precision;          /* stop when the half-width of p99's interval is below this share of
+                                  p99 for all policies; 0: run all replications */
+    tied_duration_t budget_ns; /* of real time; 0: none */
+    uint64_t seed;
+};
+
+/* Values to run through, one after the other; count 0: none. */
+struct sim_sweep {
+    double loads[SIM_SWEEP_MAX];
+    uint32_t loads_count;
+};
+
+struct sim_scenario {
+    char name[SIM_NAME_MAX];
+    char *title;  /* one line */
+    char *source; /* the text it was read from, NUL-terminated; NULL: none */
+    struct sim_workload workload;
+    struct sim_replicas replicas;
+    uint32_t clients;
+    tied_duration_t heartbeat_ns; /* of the clients */
+    struct sim_network network;
+    struct sim_policy policies[SIM_POLICIES_MAX];
+    uint32_t policies_count;
+    struct sim_published published[SIM_PUBLISHED_MAX];
+    uint32_t published_count;
+    struct sim_amount amount;
+    struct sim_sweep sweep;
+    bool shuffles_ties; /* events of the same time in an order drawn from the seed */
+};
+
+/* Defaults: docs/scenario.md lists them. 10 replicas of 1 worker, 1 client, exp(10ms) at load 0.7,
+ * 50 us one way, policies none. */
+void sim_scenario_init (struct sim_scenario *self);
+void sim_scenario_deinit (struct sim_scenario *self);
+
+/* Mean service time of an execution at speed 1, ns, jitter and slowdown included. */
+double sim_scenario_mean_service_ns (const struct sim_scenario *self);
+/* Work that all replicas can do: mean speed x workers, summed. */
+double sim_scenario_capacity (const struct sim_scenario *self);
+/* Requests per second that are offered, from load or rate_per_s (open arrivals). */
+double sim_scenario_rate_per_s (const struct sim_scenario *self);
+bool sim_policy_is_reference (enum sim_policy_kind kind);
+/* "tied", "central"... */
+const char *sim_policy_kind_name (enum sim_policy_kind kind);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Many replications of all policies of a scenario, what they say together, and with what certainty.
+ * Policies of one replication meet the same arrivals and demands, so their difference is paired.
+ * The order in which results are combined is fixed: any number of jobs gives the same bits.
+ */
+#ifndef SIM_STUDY_H
+#define SIM_STUDY_H
+
+#include "scenario/scenario.h"
+#include "study/result.h"
+#include "study/run.h"
+
+#define SIM_PERCENTILES 6                               /* p50 p90 p95 p99 p99.9 max */
+extern const uint32_t sim_percentiles[SIM_PERCENTILES]; /* ppm */
+
+/* A mean over replications and the half-width of its 95 % interval (Student's t); half is NaN with
+ * one replication. */
+struct sim_estimate {
+    double value;
+    double half;
+};
+
+struct sim_policy_summary {
+    struct sim_result sum; /* all replications merged; wall_ns summed */
+    struct sim_estimate mean_ns;
+    struct sim_estimate percentile_ns[SIM_PERCENTILES];
+    struct sim_estimate executions_per_call, duplicate_fraction, utilisation;
+    /* This policy minus the baseline (the scenario's first), replication by replication. */
+    struct sim_estimate mean_minus_ns, p99_minus_ns, p999_minus_ns;
+    tied_duration_t hedge_ns; /* used, when the scenario gives a percentile; else TIED_NEVER */
+    uint32_t unstable;        /* replications that were */
+};
+
+struct sim_study {
+    const struct sim_scenario *scenario;
+    double load;
+    uint32_t replications; /* done */
+    bool out_of_time;
+    uint32_t policies_count;
+    struct sim_policy_summary policies[SIM_POLICIES_MAX];
+};
+
+struct sim_study_options {
+    uint32_t jobs; /* threads */
+    /* From time to time on the caller's thread: done of all tasks, ns of real time left by
+     * estimate; may be NULL. */
+    void (*progress) (void *context, uint64_t done, uint64_t all, tied_duration_t left);
+    void *context;
+    enum sim_fault fault;
+    bool checks;
+};
+
+/* @return as sim_run (). On success deinit it. */
+TIED_NODISCARD int sim_study_run (const struct sim_scenario *scenario,
+                                  const struct sim_study_options *options,
+                                  struct sim_study *out,
+                                  char why[SIM_WHY_MAX]);
+void sim_study_deinit (struct sim_study *self);
+
+/* The highest load at which the policy's p99 (or another percentile) is at most goal_ns. */
+struct sim_capacity {
+    double load;                       /* 0: not even at the lowest load tried */
+    double step;                       /* the next load tried above failed: load + step */
+    struct sim_estimate percentile_ns; /* at load */
+};
+TIED_NODISCARD int sim_study_capacity (const struct sim_scenario *scenario,
+                                       const struct sim_study_options *options,
+                                       uint32_t policy,
+                                       uint32_t ppm,
+                                       tied_duration_t goal_ns,
+                                       struct sim_capacity *out,
+                                       char why[SIM_WHY_MAX]);
+
+#endif

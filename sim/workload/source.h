@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where requests come from and where they end: arrivals, the client that each request goes to, fan-
+ * out, warm-up and cool-down, and the latency histogram. Both engines (world, reference) pull
+ * requests from it and tell it when a call ends; what is measured is decided here alone.
+ *
+ * Requests are numbered from 0. Call numbers are request x fan_out + leaf. Requests number
+ * [warm_up, warm_up + calls) are measured, by arrival, and run until they end.
+ */
+#ifndef SIM_SOURCE_H
+#define SIM_SOURCE_H
+
+#include "scenario/scenario.h"
+#include "study/result.h"
+
+struct sim_source;
+
+struct sim_request {
+    tied_time_t at;      /* intended time; latency counts from here */
+    uint64_t first_call; /* its calls are first_call .. first_call + fan_out - 1 */
+    uint32_t client;     /* of all its calls */
+};
+
+/* NULL: no memory, or no request can be offered (rate 0). The scenario is borrowed. */
+struct sim_source *
+sim_source_new (const struct sim_scenario *scenario, uint64_t seed, struct sim_result *result);
+void sim_source_free (struct sim_source *self);
+
+/* Time of the next request, TIED_NEVER: none until a call ends, or no more. */
+tied_time_t sim_source_time (const struct sim_source *self);
+/* Takes the next request. */
+void sim_source_take (struct sim_source *self, struct sim_request *out);
+/* A call has ended. Closed loops offer the next request of the same user from now on. */
+void sim_source_ended (struct sim_source *self, uint64_t call, uint32_t outcome, tied_time_t now);
+/* All measured requests have ended, and no further one would change the result. */
+bool sim_source_is_done (const struct sim_source *self);
+/* The request of this call is measured: count its copies and executions. */
+bool sim_source_is_measured (const struct sim_source *self, uint64_t call);
+/* Writes what it counted into the result: calls cut, outcomes, backlog, is_unstable. */
+void sim_source_finish (struct sim_source *self, tied_time_t now);
+
+#endif
