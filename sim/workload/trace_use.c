@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: MIT */
+/* Columns of files as arrivals, service times, pauses and slowdowns. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <tied/error.h>
+
+#include "tools/cli.h"
+#include "workload/hlog.h"
+#include "workload/trace.h"
+#include "workload/trace_column.h"
+
+static const char *const times_defaults[] = {"t_us", "TIMESTAMP", "timestamp", "start_s", NULL};
+static const char *const service_defaults[] = {"service_us", "service_ms", "service_ns", NULL};
+
+/* A growing array of 8-byte values. */
+struct grow {
+    void *values;
+    uint64_t count, room;
+};
+
+static bool grow (struct grow *self)
+{
+    if (self->count == self->room) {
+        const uint64_t room = self->room ? self->room * 2 : 1024;
+        void *values = realloc (self->values, room * 8);
+
+        if (!values)
+            return false;
+        self->values = values;
+        self->room = room;
+    }
+    self->count++;
+    return true;
+}
+
+static int no_memory (const char *path, char why[SIM_WHY_MAX])
+{
+    (void)snprintf (why, SIM_WHY_MAX, "%.160s: no memory for its records", path);
+    return TIED_ERR_SYSTEM;
+}
+
+static bool push (struct grow *self, uint64_t value)
+{
+    if (!grow (self))
+        return false;
+    ((uint64_t *)self->values)[self->count - 1] = value;
+    return true;
+}
+
+/*
+ * Requests of one rounded time stamp are spread evenly up to the next one: a trace rounded to steps
+ * would else arrive in bursts that its system never saw.
+ */
+static void spread_steps (uint64_t *times, uint64_t count)
+{
+    uint64_t first = 0;
+
+    while (first < count) {
+        uint64_t next = first + 1;
+        while (next < count && times[next] == times[first])
+            next++;
+        if (next < count) {
+            const uint64_t step = (times[next] - times[first]) / (next - first);
+            for (uint64_t i = first; i < next; i++)
+                times[i] += (i - first) * step;
+        }
+        first = next;
+    }
+}
+
+static int unit_of (const struct sim_trace_options *options,
+                    const struct sim_trace_file *file,
+                    double *out,
+                    char why[SIM_WHY_MAX])
+{
+    char quoted[TI_CLI_QUOTE_MAX];
+
+    *out = options->unit_ns;
+    if (*out == 0)
+        *out = sim_trace_unit_ns (file->heading);
+    /* Mooncake's traces: milliseconds since the start. */
+    if (*out == 0 && options->use == SIM_TRACE_TIMES && strcmp (file->heading, "timestamp") == 0)
+        *out = 1e6;
+    if (*out != 0)
+        return TIED_OK;
+    (void)snprintf (why, SIM_WHY_MAX,
+                    "%.120s: the unit of %s is not known: give \"unit\", as in 1ms", options->path,
+                    ti_cli_quote (file->heading, quoted));
+    return TIED_ERR_INVAL;
+}
+
+static int refuse_end_to_end (const struct sim_trace_options *options,
+                              const struct sim_trace_file *file,
+                              char why[SIM_WHY_MAX])
+{
+    char quoted[TI_CLI_QUOTE_MAX];
+
+    (void)snprintf (why, SIM_WHY_MAX,
+                    "%.80s: %s is end-to-end latency, which holds queueing and network: as service "
+                    "time it would be counted twice; use a column of service times",
+                    options->path, ti_cli_quote (file->heading, quoted));
+    return TIED_ERR_INVAL;
+}
+
+static int add (const struct sim_trace_options *options,
+                const struct sim_trace_file *file,
+                double value,
+                double unit_ns,
+                struct grow *values,
+                char why[SIM_WHY_MAX])
+{
+    const double ns = value * unit_ns;
+
+    if (value < 0)
+        return sim_csv_refuse (&file->csv, why, "column %.32s: %g is negative", file->heading,
+                               value);
+    if (ns > 9e18)
+        return sim_csv_refuse (&file->csv, why, "column %.32s: %g is too large", file->heading,
+                               value);
+    if (options->use == SIM_TRACE_SERVICE && ns > (double)TI_DIST_MAX_NS)
+        return sim_csv_refuse (&file->csv, why, "column %.32s: %g is longer than 1h", file->heading,
+                               value);
+    if (options->use == SIM_TRACE_TIMES && values->count > 0 &&
+        (uint64_t)(ns + 0.5) < ((const uint64_t *)values->values)[values->count - 1])
+        return sim_csv_refuse (&file->csv, why,
+                               "column %.32s: %.17g is before the time of the line above: sort the "
+                               "file by time",
+                               file->heading, value);
+    if (!push (values, (uint64_t)(ns + 0.5)))
+        return no_memory (options->path, why);
+    return TIED_OK;
+}
+
+static int read_values (const struct sim_trace_options *options,
+                        struct sim_trace_file *file,
+                        struct grow *values,
+                        char why[SIM_WHY_MAX])
+{
+    double unit_ns = 0;
+    double value;
+    int rc;
+
+    if (options->use == SIM_TRACE_SERVICE && sim_trace_is_end_to_end (file->heading))
+        return refuse_end_to_end (options, file, why);
+    while ((rc = sim_trace_next (file, &value, why)) == 1) {
+        if (unit_ns == 0 && file->is_date)
+            unit_ns = 1e9;
+        if (unit_ns == 0 && (rc = unit_of (options, file, &unit_ns, why)) != 0)
+            return rc;
+        rc = add (options, file, value, unit_ns, values, why);
+        if (rc != 0)
+            return rc;
+    }
+    return rc;
+}
+
+static int
+read_column (const struct sim_trace_options *options, struct grow *values, char why[SIM_WHY_MAX])
+{
+    struct sim_trace_file file;
+    const char *column = options->column;
+    int rc =
+        sim_trace_open (&file, options->path, column,
+                        options->use == SIM_TRACE_TIMES ? times_defaults : service_defaults, why);
+
+    if (rc != 0)
+        return rc;
+    if (file.is_pgbench && options->use == SIM_TRACE_TIMES && !column) {
+        rc = sim_csv_refuse (&file.csv, why,
+                             "is a pgbench log: name the column time_us of a log "
+                             "within one second, or convert it");
+    } else {
+        rc = read_values (options, &file, values, why);
+    }
+    if (rc == 0 && options->use == SIM_TRACE_TIMES && strcmp (file.heading, "timestamp") == 0)
+        spread_steps (values->values, values->count);
+    sim_trace_close (&file);
+    return rc;
+}
+
+static int
+read_pauses (const struct sim_trace_options *options, struct grow *values, char why[SIM_WHY_MAX])
+{
+    struct sim_csv csv;
+    struct sim_hlog_interval interval;
+    uint64_t last_end = 0;
+    int rc = sim_csv_open (&csv, options->path, why);
+
+    if (rc != 0)
+        return rc;
+    while ((rc = sim_csv_next (&csv, why)) == 1) {
+        rc = sim_hlog_line (&csv, &interval, NULL, why);
+        if (rc < 0)
+            break;
+        if (rc == 0 || interval.max_ns < SIM_HLOG_PAUSE_MIN_NS)
+            continue;
+        if (interval.start_ns < last_end)
+            interval.start_ns = last_end;
+        last_end = interval.start_ns + interval.max_ns;
+        if (!push (values, interval.start_ns) || !push (values, interval.max_ns)) {
+            rc = no_memory (options->path, why);
+            break;
+        }
+        if (values->count > SIM_TRACE_ENTRIES_MAX) {
+            rc = sim_csv_refuse (&csv, why, "has more than %llu pauses",
+                                 (unsigned long long)SIM_TRACE_ENTRIES_MAX / 2);
+            break;
+        }
+    }
+    sim_csv_close (&csv);
+    return rc;
+}
+
+int sim_trace_read (const struct sim_trace_options *options,
+                    struct sim_table *out,
+                    char why[SIM_WHY_MAX])
+{
+    struct grow values = {0};
+    uint64_t *times;
+    int rc = options->use == SIM_TRACE_PAUSES ? read_pauses (options, &values, why)
+                                              : read_column (options, &values, why);
+
+    if (rc == 0 && values.count == 0) {
+        (void)snprintf (why, SIM_WHY_MAX, "%.160s: holds no %s", options->path,
+                        options->use == SIM_TRACE_PAUSES ? "pauses of 1ms or more" : "records");
+        rc = TIED_ERR_INVAL;
+    }
+    if (rc != 0) {
+        free (values.values);
+        return rc;
+    }
+    times = values.values;
+    if (options->use == SIM_TRACE_TIMES) {
+        const uint64_t first = times[0];
+        for (uint64_t i = 0; i < values.count; i++)
+            times[i] -= first;
+    }
+    *out = (struct sim_table){values.values, values.count};
+    return TIED_OK;
+}
+
+void sim_table_deinit (struct sim_table *table)
+{
+    free (table->values);
+    *table = (struct sim_table){0};
+}
+
+int sim_trace_column (const char *path,
+                      const char *column,
+                      struct sim_numbers *out,
+                      char why[SIM_WHY_MAX])
+{
+    struct sim_trace_file file;
+    struct grow values = {0};
+    double value;
+    int rc = sim_trace_open (&file, path, column, NULL, why);
+
+    if (rc != 0)
+        return rc;
+    while ((rc = sim_trace_next (&file, &value, why)) == 1) {
+        if (!grow (&values)) {
+            rc = no_memory (path, why);
+            break;
+        }
+        ((double *)values.values)[values.count - 1] = value;
+    }
+    if (rc == 0 && values.count == 0)
+        rc = sim_csv_refuse (&file.csv, why, "holds no records");
+    sim_trace_close (&file);
+    if (rc != 0) {
+        free (values.values);
+        return rc;
+    }
+    *out = (struct sim_numbers){values.values, values.count};
+    return TIED_OK;
+}
+
+static int compare (const void *a, const void *b)
+{
+    const double x = *(const double *)a;
+    const double y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+int sim_trace_slowdown (const char *path,
+                        const char *column,
+                        struct sim_numbers *out,
+                        char why[SIM_WHY_MAX])
+{
+    const bool is_rate = strstr (column, "per") != NULL;
+    struct sim_numbers numbers;
+    double *sorted;
+    double median;
+    int rc = sim_trace_column (path, column, &numbers, why);
+
+    if (rc != 0)
+        return rc;
+    sorted = malloc (numbers.count * sizeof *sorted);
+    if (!sorted) {
+        sim_numbers_deinit (&numbers);
+        return no_memory (path, why);
+    }
+    memcpy (sorted, numbers.values, numbers.count * sizeof *sorted);
+    qsort (sorted, numbers.count, sizeof *sorted, compare);
+    median = sorted[(numbers.count - 1) / 2];
+    if (sorted[0] <= 0) {
+        (void)snprintf (why, SIM_WHY_MAX,
+                        "%.120s: column %.32s: %g is not above 0: no slowdown can be made of it",
+                        path, column, sorted[0]);
+        free (sorted);
+        sim_numbers_deinit (&numbers);
+        return TIED_ERR_INVAL;
+    }
+    free (sorted);
+    for (uint64_t i = 0; i < numbers.count; i++)
+        numbers.values[i] = is_rate ? median / numbers.values[i] : numbers.values[i] / median;
+    *out = numbers;
+    return TIED_OK;
+}
+
+void sim_numbers_deinit (struct sim_numbers *numbers)
+{
+    free (numbers->values);
+    *numbers = (struct sim_numbers){0};
+}
