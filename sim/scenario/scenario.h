@@ -128,7 +128,7 @@ enum sim_policy_kind {
     SIM_POLICY_TIED_HEDGE, /* tied, a further copy after hedge_ns */
     SIM_POLICY_CLONE,      /* two copies at once that know nothing of each other */
     /* References: no protocol, see sim/reference. */
-    SIM_POLICY_CENTRAL,   /* one queue before all workers, no delays: the floor */
+    SIM_POLICY_CENTRAL,   /* one queue before all workers, dispatch takes no time: the floor */
     SIM_POLICY_JSQ,       /* join the shortest of d queues, perfect information */
     SIM_POLICY_LAEDGE,    /* coordinator: two copies if two replicas idle, else one, else queue */
     SIM_POLICY_NETCLONE,  /* two copies if both sampled replicas are idle, no cancel */

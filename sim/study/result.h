@@ -36,6 +36,7 @@ struct sim_result {
     uint64_t all_requests;
     uint64_t cut_requests; /* not measured: warm-up and cool-down */
     uint64_t events;
+    uint64_t probes;     /* questions for load that a policy sent beside its copies */
     uint64_t busy_ns;    /* time that workers were taken, in the measured span */
     uint64_t span_ns;    /* from the first measured arrival to the last one */
     uint64_t depth_area; /* ns x copies waiting, over the span, all replicas */
