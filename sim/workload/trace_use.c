@@ -167,13 +167,10 @@ read_column (const struct sim_trace_options *options, struct grow *values, char 
 
     if (rc != 0)
         return rc;
-    if (file.is_pgbench && options->use == SIM_TRACE_TIMES && !column) {
-        rc = sim_csv_refuse (&file.csv, why,
-                             "is a pgbench log: name the column time_us of a log "
-                             "within one second, or convert it");
-    } else {
+    if (file.is_pgbench && options->use == SIM_TRACE_TIMES && !column)
+        rc = read_pgbench_times (options, &file, values, why);
+    else
         rc = read_values (options, &file, values, why);
-    }
     if (rc == 0 && options->use == SIM_TRACE_TIMES && strcmp (file.heading, "timestamp") == 0)
         spread_steps (values->values, values->count);
     sim_trace_close (&file);

@@ -179,7 +179,7 @@ static void every_bad_line_is_named (void **state)
     refuses ("service_s\n3601\n", SIM_TRACE_SERVICE, NULL, "longer than 1h");
     refuses ("2023-13-01 00:00:00\n", SIM_TRACE_TIMES, NULL, "");
     refuses ("#[Logged]\n", SIM_TRACE_TIMES, NULL, "histogram log");
-    refuses ("1,2,3,4\n", SIM_TRACE_PAUSES, NULL, "V2");
+    refuses ("1,2,3\n", SIM_TRACE_PAUSES, NULL, ":1: is no interval");
 }
 
 static void a_line_without_end_or_with_a_nul_is_refused (void **state)
