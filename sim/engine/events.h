@@ -47,5 +47,7 @@ tied_time_t sim_events_time (const struct sim_events *self);
 /* Takes the first event; false: none. */
 bool sim_events_take (struct sim_events *self, struct sim_event *out);
 uint64_t sim_events_count (const struct sim_events *self);
+/* Memory taken by now. */
+size_t sim_events_bytes (const struct sim_events *self);
 
 #endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lanes are rings of records of different length. A record never wraps: what is left at the end of
+ * a ring is skipped once it could not hold the longest one, so reader and writer agree without a
+ * mark. The heap moves small nodes only; what an event carries stays where it is.
+ */
+#include "engine/events.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/util.h"
+
+#define NONE       UINT32_MAX
+#define RING_START 8192u /* bytes; small, so that a short lane stays in the cache */
+#define HEAP_START 64u
+
+struct record {
+    tied_time_t at;
+    uint64_t order;
+    uint64_t value;
+    uint32_t kind;
+    uint32_t a, b;
+    uint32_t size;
+};
+
+#define RECORD_MAX ((uint32_t)sizeof (struct record) + SIM_EVENT_BYTES_MAX)
+
+/* head and tail are places where a record of any length would fit. */
+struct lane {
+    unsigned char *bytes;
+    tied_time_t latest;
+    uint64_t count;
+    uint32_t capacity;
+    uint32_t head, tail;
+};
+
+struct key {
+    tied_time_t at;
+    uint64_t order;
+};
+
+struct node {
+    struct key key;
+    uint32_t item;
+};
+
+struct item {
+    uint64_t value;
+    uint32_t kind;
+    uint32_t a, b;
+    uint32_t next; /* in the list of free items, or the number of the blob; NONE: neither */
+    uint32_t size;
+};
+
+struct blob {
+    uint32_t next;
+    unsigned char bytes[SIM_EVENT_BYTES_MAX];
+};
+
+struct sim_events {
+    struct key first[SIM_LANES_MAX + 1]; /* of each lane, then of the heap; empty: TIED_NEVER */
+    struct lane lanes[SIM_LANES_MAX];
+    uint32_t lanes_count;
+    uint32_t heap_count, heap_capacity;
+    uint32_t free_item, free_blob;
+    uint32_t blobs_count;
+    struct node *heap;
+    struct item *items; /* as many as the heap has room for */
+    struct blob *blobs;
+    uint64_t order;
+    uint64_t count;
+    uint64_t shuffle_seed;
+};
+
+#define HEAP_KEY(self) ((self)->first[SIM_LANES_MAX])
+
+static const struct key no_key = {TIED_NEVER, UINT64_MAX};
+
+static inline bool is_before (struct key a, struct key b)
+{
+    return a.at != b.at ? a.at < b.at : a.order < b.order;
+}
+
+static void *resize (void *memory, size_t count, size_t size)
+{
+    void *larger = realloc (memory, count * size);
+
+    TI_ASSERT (larger != NULL);
+    return larger;
+}
+
+struct sim_events *sim_events_new (uint64_t shuffle_seed)
+{
+    struct sim_events *self = calloc (1, sizeof *self);
+
+    if (self == NULL)
+        return NULL;
+    for (uint32_t i = 0; i <= SIM_LANES_MAX; i++)
+        self->first[i] = no_key;
+    self->free_item = NONE;
+    self->free_blob = NONE;
+    self->shuffle_seed = shuffle_seed;
+    return self;
+}
+
+void sim_events_free (struct sim_events *self)
+{
+    if (self == NULL)
+        return;
+    for (uint32_t i = 0; i < self->lanes_count; i++)
+        free (self->lanes[i].bytes);
+    free (self->heap);
+    free (self->items);
+    free (self->blobs);
+    free (self);
+}
+
+int sim_events_add_lane (struct sim_events *self)
+{
+    if (self->lanes_count == SIM_LANES_MAX)
+        return -1;
+    return (int)self->lanes_count++;
+}
+
+/* ---- lanes ---- */
+
+static inline struct record *record_at (const struct lane *lane, uint32_t place)
+{
+    return (struct record *)(void *)(lane->bytes + place);
+}
+
+static inline uint32_t after (uint32_t capacity, uint32_t place, uint32_t size)
+{
+    place += (uint32_t)sizeof (struct record) + ((size + 7u) & ~7u);
+    return capacity - place < RECORD_MAX ? 0 : place;
+}
+
+static inline bool has_room (const struct lane *lane)
+{
+    if (lane->count == 0)
+        return lane->capacity > 0;
+    return lane->tail > lane->head || lane->head - lane->tail >= RECORD_MAX;
+}
+
+static void grow_lane (struct lane *lane)
+{
+    struct lane larger = *lane;
+
+    larger.capacity = lane->capacity == 0 ? RING_START : lane->capacity * 2;
+    TI_ASSERT (larger.capacity > lane->capacity);
+    larger.bytes = resize (NULL, larger.capacity, 1);
+    larger.head = 0;
+    larger.tail = 0;
+    for (uint64_t i = 0; i < lane->count; i++) {
+        const struct record *record = record_at (lane, lane->head);
+
+        memcpy (larger.bytes + larger.tail, record, sizeof *record + record->size);
+        lane->head = after (lane->capacity, lane->head, record->size);
+        larger.tail = after (larger.capacity, larger.tail, record->size);
+    }
+    free (lane->bytes);
+    *lane = larger;
+}
+
+static void put_lane (struct sim_events *self,
+                      uint32_t number,
+                      const struct sim_event *event,
+                      uint64_t order)
+{
+    struct lane *lane = &self->lanes[number];
+    struct record *record;
+
+    TI_ASSERT (lane->count == 0 || event->at >= lane->latest);
+    if (!has_room (lane))
+        grow_lane (lane);
+    record = record_at (lane, lane->tail);
+    record->at = event->at;
+    record->order = order;
+    record->value = event->value;
+    record->kind = event->kind;
+    record->a = event->a;
+    record->b = event->b;
+    record->size = event->size;
+    if (event->size > 0)
+        memcpy (record + 1, event->bytes, event->size);
+    lane->latest = event->at;
+    if (lane->count++ == 0)
+        self->first[number] = (struct key){event->at, order};
+    lane->tail = after (lane->capacity, lane->tail, event->size);
+}
+
+static void take_lane (struct sim_events *self, uint32_t number, struct sim_event *out)
+{
+    struct lane *lane = &self->lanes[number];
+    const struct record *record = record_at (lane, lane->head);
+
+    out->at = record->at;
+    out->order = record->order;
+    out->kind = record->kind;
+    out->a = record->a;
+    out->b = record->b;
+    out->value = record->value;
+    out->size = (uint16_t)record->size;
+    out->bytes = (const unsigned char *)(record + 1);
+    lane->head = after (lane->capacity, lane->head, record->size);
+    if (--lane->count == 0) {
+        self->first[number] = no_key;
+        lane->head = 0; /* begin again where the cache is warm */
+        lane->tail = 0;
+    } else {
+        record = record_at (lane, lane->head);
+        self->first[number] = (struct key){record->at, record->order};
+    }
+}
+
+/* ---- heap ---- */
+
+static void grow_heap (struct sim_events *self)
+{
+    const uint32_t from = self->heap_capacity;
+    const uint32_t to = from == 0 ? HEAP_START : from * 2;
+
+    TI_ASSERT (to > from);
+    self->heap = resize (self->heap, to, sizeof *self->heap);
+    self->items = resize (self->items, to, sizeof *self->items);
+    for (uint32_t i = to; i > from; i--) {
+        self->items[i - 1].next = self->free_item;
+        self->free_item = i - 1;
+    }
+    self->heap_capacity = to;
+}
+
+static uint32_t new_blob (struct sim_events *self)
+{
+    uint32_t number = self->free_blob;
+
+    if (number == NONE) {
+        const uint32_t from = self->blobs_count;
+        const uint32_t to = from == 0 ? HEAP_START : from * 2;
+
+        TI_ASSERT (to > from);
+        self->blobs = resize (self->blobs, to, sizeof *self->blobs);
+        for (uint32_t i = to; i > from; i--) {
+            self->blobs[i - 1].next = self->free_blob;
+            self->free_blob = i - 1;
+        }
+        self->blobs_count = to;
+        number = self->free_blob;
+    }
+    self->free_blob = self->blobs[number].next;
+    return number;
+}
+
+static void sift_up (struct node *heap, uint32_t place, struct node node)
+{
+    while (place > 0) {
+        const uint32_t parent = (place - 1) / 4;
+
+        if (!is_before (node.key, heap[parent].key))
+            break;
+        heap[place] = heap[parent];
+        place = parent;
+    }
+    heap[place] = node;
+}
+
+static void sift_down (struct node *heap, uint32_t count, struct node node)
+{
+    uint32_t place = 0;
+
+    for (;;) {
+        const uint32_t child = place * 4 + 1;
+        const uint32_t end = child + 4 < count ? child + 4 : count;
+        uint32_t least = child;
+
+        if (child >= count)
+            break;
+        for (uint32_t i = child + 1; i < end; i++)
+            if (is_before (heap[i].key, heap[least].key))
+                least = i;
+        if (!is_before (heap[least].key, node.key))
+            break;
+        heap[place] = heap[least];
+        place = least;
+    }
+    heap[place] = node;
+}
+
+static void put_heap (struct sim_events *self, const struct sim_event *event, uint64_t order)
+{
+    struct node node = {.key = {event->at, order}};
+    struct item *item;
+
+    if (self->free_item == NONE)
+        grow_heap (self);
+    node.item = self->free_item;
+    item = &self->items[node.item];
+    self->free_item = item->next;
+    item->value = event->value;
+    item->kind = event->kind;
+    item->a = event->a;
+    item->b = event->b;
+    item->size = event->size;
+    item->next = NONE;
+    if (event->size > 0) {
+        item->next = new_blob (self);
+        memcpy (self->blobs[item->next].bytes, event->bytes, event->size);
+    }
+    sift_up (self->heap, self->heap_count++, node);
+    HEAP_KEY (self) = self->heap[0].key;
+}
+
+/* The blob is free from now on, but its bytes stay until it is used again. */
+static void take_heap (struct sim_events *self, struct sim_event *out)
+{
+    const struct node node = self->heap[0];
+    struct item *item = &self->items[node.item];
+
+    out->at = node.key.at;
+    out->order = node.key.order;
+    out->kind = item->kind;
+    out->a = item->a;
+    out->b = item->b;
+    out->value = item->value;
+    out->size = (uint16_t)item->size;
+    out->bytes = NULL;
+    if (item->next != NONE) {
+        struct blob *blob = &self->blobs[item->next];
+
+        out->bytes = blob->bytes;
+        blob->next = self->free_blob;
+        self->free_blob = item->next;
+    }
+    item->next = self->free_item;
+    self->free_item = node.item;
+    if (--self->heap_count > 0) {
+        sift_down (self->heap, self->heap_count, self->heap[self->heap_count]);
+        HEAP_KEY (self) = self->heap[0].key;
+    } else {
+        HEAP_KEY (self) = no_key;
+    }
+}
+
+/* ---- both ---- */
+
+void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event)
+{
+    uint64_t order = self->order++;
+
+    TI_ASSERT (event->size <= SIM_EVENT_BYTES_MAX && event->at != TIED_NEVER);
+    if (self->shuffle_seed != 0)
+        order = ti_mix (order ^ self->shuffle_seed);
+    self->count++;
+    if (lane < 0) {
+        put_heap (self, event, order);
+    } else {
+        TI_ASSERT ((uint32_t)lane < self->lanes_count);
+        put_lane (self, (uint32_t)lane, event, order);
+    }
+}
+
+static inline uint32_t first_of (const struct sim_events *self)
+{
+    uint32_t first = SIM_LANES_MAX;
+
+    for (uint32_t i = 0; i < self->lanes_count; i++)
+        if (is_before (self->first[i], self->first[first]))
+            first = i;
+    return first;
+}
+
+tied_time_t sim_events_time (const struct sim_events *self)
+{
+    return self->first[first_of (self)].at;
+}
+
+bool sim_events_take (struct sim_events *self, struct sim_event *out)
+{
+    const uint32_t first = first_of (self);
+
+    if (self->count == 0)
+        return false;
+    self->count--;
+    if (first == SIM_LANES_MAX)
+        take_heap (self, out);
+    else
+        take_lane (self, first, out);
+    return true;
+}
+
+uint64_t sim_events_count (const struct sim_events *self)
+{
+    return self->count;
+}
+
+size_t sim_events_bytes (const struct sim_events *self)
+{
+    size_t bytes = sizeof *self;
+
+    for (uint32_t i = 0; i < self->lanes_count; i++)
+        bytes += self->lanes[i].capacity;
+    bytes += self->heap_capacity * (sizeof *self->heap + sizeof *self->items);
+    return bytes + self->blobs_count * sizeof *self->blobs;
+}
