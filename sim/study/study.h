@@ -25,7 +25,12 @@ struct sim_policy_summary {
     struct sim_result sum; /* all replications merged; wall_ns summed */
     struct sim_estimate mean_ns;
     struct sim_estimate percentile_ns[SIM_PERCENTILES];
-    struct sim_estimate executions_per_call, duplicate_fraction, utilisation;
+    struct sim_estimate copies_per_call, executions_per_call, duplicate_fraction, utilisation;
+    struct sim_estimate queue_depth;  /* copies waiting at one replica, mean over time */
+    struct sim_estimate wasted_share; /* wasted_ns of the time that workers were taken */
+    /* The percentile options.ppm over all requests, those without an answer counted as endless:
+       infinite when too few were answered. Not set without options.ppm. */
+    struct sim_estimate asked_ns;
     /* This policy minus the baseline (the scenario's first), replication by replication. */
     struct sim_estimate mean_minus_ns, p99_minus_ns, p999_minus_ns;
     tied_duration_t hedge_ns; /* used, when the scenario gives a percentile; else TIED_NEVER */
@@ -34,15 +39,26 @@ struct sim_policy_summary {
 
 struct sim_study {
     const struct sim_scenario *scenario;
-    double load;
+    double load;           /* offered; negative: not known (closed loop) */
     uint32_t replications; /* done */
     bool out_of_time;
+    tied_duration_t wall_ns; /* real time of it all */
     uint32_t policies_count;
     struct sim_policy_summary policies[SIM_POLICIES_MAX];
 };
 
+#define SIM_JOBS_MAX 256
+
+/* sim_run (), or what takes its place in a test; called on several threads at once. */
+typedef int (sim_runner) (const struct sim_run_options *options,
+                          struct sim_result *result,
+                          char why[SIM_WHY_MAX]);
+
 struct sim_study_options {
-    uint32_t jobs; /* threads */
+    uint32_t jobs;      /* threads, [1, SIM_JOBS_MAX]; 0: 1 */
+    sim_runner *runner; /* NULL: sim_run () */
+    uint32_t ppm;       /* of asked_ns; 0: not asked */
+    double step;        /* of capacity, between loads; 0: 0.01 */
     /* From time to time on the caller's thread: done of all tasks, ns of real time left by
      * estimate; may be NULL. */
     void (*progress) (void *context, uint64_t done, uint64_t all, tied_duration_t left);
@@ -51,17 +67,32 @@ struct sim_study_options {
     bool checks;
 };
 
-/* @return as sim_run (). On success deinit it. */
+/*
+ * The amount says when it ends: after its replications; with a precision, at the first check, after
+ * 10, 15, 20... of them, that finds p99 of every stable policy narrow enough; or when the budget of
+ * real time is spent, after the replication that has begun. Only the budget depends on the machine.
+ *
+ * @return as sim_run (). On success deinit it.
+ */
 TIED_NODISCARD int sim_study_run (const struct sim_scenario *scenario,
                                   const struct sim_study_options *options,
                                   struct sim_study *out,
                                   char why[SIM_WHY_MAX]);
 void sim_study_deinit (struct sim_study *self);
+/* More than half of the replications were unstable: its percentiles mean nothing. */
+bool sim_study_is_unstable (const struct sim_study *self, uint32_t policy);
+/* Seed of a replication, the same for all policies and loads. */
+uint64_t sim_study_seed (uint64_t seed, uint32_t replication);
 
-/* The highest load at which the policy's p99 (or another percentile) is at most goal_ns. */
+/*
+ * The highest load at which the policy's p99 (or another percentile) is at most goal_ns, by
+ * bisection over the multiples of options.step below 1. A load is met when the upper end of the
+ * interval is at most the goal and the policy is stable; requests without an answer count as
+ * endless, so that rejecting does not help.
+ */
 struct sim_capacity {
     double load;                       /* 0: not even at the lowest load tried */
-    double step;                       /* the next load tried above failed: load + step */
+    double step;                       /* load + step failed */
     struct sim_estimate percentile_ns; /* at load */
 };
 TIED_NODISCARD int sim_study_capacity (const struct sim_scenario *scenario,

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/* Threads, a window of results under way, and the order in which they are taken; see pool.h. */
+#include "study/pool.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/util.h"
+
+#include <tied/error.h>
+
+/* Results for each thread: one that it fills, others that wait for an older one. */
+#define WINDOW_PER_JOB 4
+/* How often the caller hears of progress. */
+#define PROGRESS_EVERY TIED_MS (200)
+
+struct slot {
+    struct sim_result result;
+    bool is_done;
+    int rc;
+    char why[SIM_WHY_MAX];
+};
+
+/* Everything below `lock` is guarded by it; a slot belongs to its thread until it is done. */
+struct pool {
+    const struct sim_pool *given;
+    tied_time_t start;
+    struct slot *slots;
+    uint64_t window;
+    pthread_mutex_t lock;
+    pthread_cond_t moved; /* a task was taken, or a thread has left */
+    uint64_t next_run;
+    uint64_t next_take;
+    uint64_t end; /* no task from here on counts */
+    uint32_t running;
+    bool is_out_of_time;
+    int rc;
+    char why[SIM_WHY_MAX];
+};
+
+tied_time_t sim_wall_now (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return (tied_time_t)now.tv_sec * TIED_S (1) + (tied_time_t)now.tv_nsec;
+}
+
+static bool is_late (const struct pool *pool)
+{
+    const struct sim_pool *given = pool->given;
+    return given->budget_ns > 0 && pool->next_run > 0 && pool->next_run % given->group == 0 &&
+           sim_wall_now () - pool->start >= given->budget_ns;
+}
+
+/* Locked. @return false: nothing is left to run */
+static bool next_task (struct pool *pool, uint64_t *out)
+{
+    while (pool->next_run < pool->end && pool->next_run - pool->next_take >= pool->window)
+        pthread_cond_wait (&pool->moved, &pool->lock);
+    if (pool->next_run < pool->end && is_late (pool)) {
+        pool->end = pool->next_run;
+        pool->is_out_of_time = true;
+    }
+    if (pool->next_run >= pool->end)
+        return false;
+    *out = pool->next_run++;
+    return true;
+}
+
+/* Locked. What lies beyond the end was begun before the end was known, and is dropped. */
+static void take_ready (struct pool *pool)
+{
+    while (pool->next_take < pool->end) {
+        struct slot *slot = &pool->slots[pool->next_take % pool->window];
+        if (!slot->is_done)
+            return;
+        slot->is_done = false;
+        if (slot->rc) {
+            pool->rc = slot->rc;
+            memcpy (pool->why, slot->why, sizeof pool->why);
+            pool->end = pool->next_take;
+        } else {
+            if (!pool->given->take (pool->given->context, pool->next_take, &slot->result))
+                pool->end = pool->next_take + 1;
+            pool->next_take++;
+        }
+        pthread_cond_broadcast (&pool->moved);
+    }
+}
+
+static void run_task (struct pool *pool, struct slot *slot, uint64_t task)
+{
+    slot->why[0] = '\0';
+    sim_result_deinit (&slot->result);
+    slot->rc = sim_result_init (&slot->result);
+    if (slot->rc == TIED_OK)
+        slot->rc = pool->given->run (pool->given->context, task, &slot->result, slot->why);
+    else
+        memset (&slot->result, 0, sizeof slot->result);
+}
+
+static void *work (void *argument)
+{
+    struct pool *pool = argument;
+    uint64_t task;
+    pthread_mutex_lock (&pool->lock);
+    while (next_task (pool, &task)) {
+        struct slot *slot = &pool->slots[task % pool->window];
+        pthread_mutex_unlock (&pool->lock);
+        run_task (pool, slot, task);
+        pthread_mutex_lock (&pool->lock);
+        slot->is_done = true;
+        take_ready (pool);
+    }
+    pool->running--;
+    pthread_cond_broadcast (&pool->moved);
+    pthread_mutex_unlock (&pool->lock);
+    return NULL;
+}
+
+static void wait_until_done (struct pool *pool)
+{
+    const struct sim_pool *given = pool->given;
+    pthread_mutex_lock (&pool->lock);
+    while (pool->running > 0) {
+        tied_time_t until = sim_wall_now () + PROGRESS_EVERY;
+        struct timespec time = {.tv_sec = (time_t)(until / TIED_S (1)),
+                                .tv_nsec = (long)(until % TIED_S (1))};
+        while (pool->running > 0 && pthread_cond_timedwait (&pool->moved, &pool->lock, &time) == 0)
+            continue;
+        uint64_t done = pool->next_take;
+        pthread_mutex_unlock (&pool->lock);
+        if (given->progress)
+            given->progress (given->context, done, sim_wall_now () - pool->start);
+        pthread_mutex_lock (&pool->lock);
+    }
+    pthread_mutex_unlock (&pool->lock);
+}
+
+/* @return how many threads work; at least one, or none at all */
+static uint32_t start (struct pool *pool, pthread_t *threads)
+{
+    uint32_t count = 0;
+    uint64_t wanted = ti_min (pool->given->jobs, pool->given->tasks);
+    pthread_mutex_lock (&pool->lock);
+    while (count < wanted && pthread_create (&threads[count], NULL, work, pool) == 0)
+        count++;
+    pool->running = count;
+    pthread_mutex_unlock (&pool->lock);
+    return count;
+}
+
+static int run (struct pool *pool)
+{
+    pthread_t threads[SIM_JOBS_MAX];
+    pthread_condattr_t attributes;
+    pthread_condattr_init (&attributes);
+    pthread_condattr_setclock (&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init (&pool->lock, NULL);
+    pthread_cond_init (&pool->moved, &attributes);
+    uint32_t count = start (pool, threads);
+    if (count == 0) {
+        pool->rc = TIED_ERR_SYSTEM;
+        snprintf (pool->why, sizeof pool->why, "no thread could be started; try --jobs 1");
+    } else {
+        wait_until_done (pool);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        pthread_join (threads[i], NULL);
+    pthread_cond_destroy (&pool->moved);
+    pthread_mutex_destroy (&pool->lock);
+    pthread_condattr_destroy (&attributes);
+    return pool->rc;
+}
+
+int sim_pool_run (const struct sim_pool *given, bool *out_of_time, char why[SIM_WHY_MAX])
+{
+    struct pool pool = {.given = given,
+                        .start = sim_wall_now (),
+                        .window = (uint64_t)given->jobs * WINDOW_PER_JOB,
+                        .end = given->tasks};
+    pool.slots = calloc (pool.window, sizeof *pool.slots);
+    if (!pool.slots) {
+        snprintf (why, SIM_WHY_MAX, "out of memory");
+        return TIED_ERR_SYSTEM;
+    }
+    int rc = run (&pool);
+    if (rc)
+        snprintf (why, SIM_WHY_MAX, "%s", pool.why[0] ? pool.why : "out of memory");
+    *out_of_time = pool.is_out_of_time;
+    for (uint64_t i = 0; i < pool.window; i++)
+        sim_result_deinit (&pool.slots[i].result);
+    free (pool.slots);
+    return rc;
+}
