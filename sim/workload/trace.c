@@ -210,3 +210,24 @@ void sim_trace_close (struct sim_trace_file *self)
 {
     sim_csv_close (&self->csv);
 }
+
+bool sim_grow (struct sim_grow *self)
+{
+    if (self->count == self->room) {
+        const uint64_t room = self->room ? self->room * 2 : 1024;
+        void *values = realloc (self->values, room * 8);
+
+        if (!values)
+            return false;
+        self->values = values;
+        self->room = room;
+    }
+    self->count++;
+    return true;
+}
+
+int sim_trace_no_memory (const char *path, char why[SIM_WHY_MAX])
+{
+    (void)snprintf (why, SIM_WHY_MAX, "%.160s: no memory for its records", path);
+    return TIED_ERR_SYSTEM;
+}

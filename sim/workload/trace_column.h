@@ -32,4 +32,14 @@ bool sim_trace_is_end_to_end (const char *name);
 /* Of a heading with a unit as its suffix ("service_us"), 0: it has none. */
 double sim_trace_unit_ns (const char *heading);
 
+/* A growing array of 8-byte values; free () the values. */
+struct sim_grow {
+    void *values;
+    uint64_t count, room;
+};
+/* Room for one more, which is counted. False: no memory. */
+bool sim_grow (struct sim_grow *self);
+/* @return TIED_ERR_SYSTEM */
+int sim_trace_no_memory (const char *path, char why[SIM_WHY_MAX]);
+
 #endif

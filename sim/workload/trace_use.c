@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Columns of files as arrivals, service times, pauses and slowdowns. */
-#include <math.h>
+/* Columns of files as arrivals, service times and pauses. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,36 +13,9 @@
 static const char *const times_defaults[] = {"t_us", "TIMESTAMP", "timestamp", "start_s", NULL};
 static const char *const service_defaults[] = {"service_us", "service_ms", "service_ns", NULL};
 
-/* A growing array of 8-byte values. */
-struct grow {
-    void *values;
-    uint64_t count, room;
-};
-
-static bool grow (struct grow *self)
+static bool push (struct sim_grow *self, uint64_t value)
 {
-    if (self->count == self->room) {
-        const uint64_t room = self->room ? self->room * 2 : 1024;
-        void *values = realloc (self->values, room * 8);
-
-        if (!values)
-            return false;
-        self->values = values;
-        self->room = room;
-    }
-    self->count++;
-    return true;
-}
-
-static int no_memory (const char *path, char why[SIM_WHY_MAX])
-{
-    (void)snprintf (why, SIM_WHY_MAX, "%.160s: no memory for its records", path);
-    return TIED_ERR_SYSTEM;
-}
-
-static bool push (struct grow *self, uint64_t value)
-{
-    if (!grow (self))
+    if (!sim_grow (self))
         return false;
     ((uint64_t *)self->values)[self->count - 1] = value;
     return true;
@@ -108,7 +80,7 @@ static int add (const struct sim_trace_options *options,
                 const struct sim_trace_file *file,
                 double value,
                 double unit_ns,
-                struct grow *values,
+                struct sim_grow *values,
                 char why[SIM_WHY_MAX])
 {
     const double ns = value * unit_ns;
@@ -129,13 +101,13 @@ static int add (const struct sim_trace_options *options,
                                "file by time",
                                file->heading, value);
     if (!push (values, (uint64_t)(ns + 0.5)))
-        return no_memory (options->path, why);
+        return sim_trace_no_memory (options->path, why);
     return TIED_OK;
 }
 
 static int read_values (const struct sim_trace_options *options,
                         struct sim_trace_file *file,
-                        struct grow *values,
+                        struct sim_grow *values,
                         char why[SIM_WHY_MAX])
 {
     double unit_ns = 0;
@@ -156,8 +128,42 @@ static int read_values (const struct sim_trace_options *options,
     return rc;
 }
 
-static int
-read_column (const struct sim_trace_options *options, struct grow *values, char why[SIM_WHY_MAX])
+static int compare_times (const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* A line is written when its transaction ends: it began, or was due, latency_us before. */
+static int read_pgbench_times (const struct sim_trace_options *options,
+                               struct sim_trace_file *file,
+                               struct sim_grow *values,
+                               char why[SIM_WHY_MAX])
+{
+    double latency_us, epoch_s, time_us;
+    int rc;
+
+    while ((rc = sim_trace_next (file, &latency_us, why)) == 1) {
+        if (file->csv.fields_count < 6 || !sim_csv_number (file->csv.fields[4], &epoch_s) ||
+            !sim_csv_number (file->csv.fields[5], &time_us) || epoch_s < 0 || epoch_s > 9e9 ||
+            time_us < 0 || time_us >= 1e6 || latency_us < 0 || latency_us > epoch_s * 1e6)
+            return sim_csv_refuse (
+                &file->csv, why,
+                "is no line of a pgbench log: client, transaction, microseconds, "
+                "script, seconds since 1970, microseconds");
+        if (!push (values, (uint64_t)epoch_s * 1000000000u + (uint64_t)(time_us * 1e3) -
+                               (uint64_t)(latency_us * 1e3)))
+            return sim_trace_no_memory (options->path, why);
+    }
+    if (rc == 0 && values->count > 0)
+        qsort (values->values, values->count, sizeof (uint64_t), compare_times);
+    return rc;
+}
+
+static int read_column (const struct sim_trace_options *options,
+                        struct sim_grow *values,
+                        char why[SIM_WHY_MAX])
 {
     struct sim_trace_file file;
     const char *column = options->column;
@@ -177,8 +183,9 @@ read_column (const struct sim_trace_options *options, struct grow *values, char 
     return rc;
 }
 
-static int
-read_pauses (const struct sim_trace_options *options, struct grow *values, char why[SIM_WHY_MAX])
+static int read_pauses (const struct sim_trace_options *options,
+                        struct sim_grow *values,
+                        char why[SIM_WHY_MAX])
 {
     struct sim_csv csv;
     struct sim_hlog_interval interval;
@@ -197,7 +204,7 @@ read_pauses (const struct sim_trace_options *options, struct grow *values, char 
             interval.start_ns = last_end;
         last_end = interval.start_ns + interval.max_ns;
         if (!push (values, interval.start_ns) || !push (values, interval.max_ns)) {
-            rc = no_memory (options->path, why);
+            rc = sim_trace_no_memory (options->path, why);
             break;
         }
         if (values->count > SIM_TRACE_ENTRIES_MAX) {
@@ -214,7 +221,7 @@ int sim_trace_read (const struct sim_trace_options *options,
                     struct sim_table *out,
                     char why[SIM_WHY_MAX])
 {
-    struct grow values = {0};
+    struct sim_grow values = {0};
     uint64_t *times;
     int rc = options->use == SIM_TRACE_PAUSES ? read_pauses (options, &values, why)
                                               : read_column (options, &values, why);
@@ -242,83 +249,4 @@ void sim_table_deinit (struct sim_table *table)
 {
     free (table->values);
     *table = (struct sim_table){0};
-}
-
-int sim_trace_column (const char *path,
-                      const char *column,
-                      struct sim_numbers *out,
-                      char why[SIM_WHY_MAX])
-{
-    struct sim_trace_file file;
-    struct grow values = {0};
-    double value;
-    int rc = sim_trace_open (&file, path, column, NULL, why);
-
-    if (rc != 0)
-        return rc;
-    while ((rc = sim_trace_next (&file, &value, why)) == 1) {
-        if (!grow (&values)) {
-            rc = no_memory (path, why);
-            break;
-        }
-        ((double *)values.values)[values.count - 1] = value;
-    }
-    if (rc == 0 && values.count == 0)
-        rc = sim_csv_refuse (&file.csv, why, "holds no records");
-    sim_trace_close (&file);
-    if (rc != 0) {
-        free (values.values);
-        return rc;
-    }
-    *out = (struct sim_numbers){values.values, values.count};
-    return TIED_OK;
-}
-
-static int compare (const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-int sim_trace_slowdown (const char *path,
-                        const char *column,
-                        struct sim_numbers *out,
-                        char why[SIM_WHY_MAX])
-{
-    const bool is_rate = strstr (column, "per") != NULL;
-    struct sim_numbers numbers;
-    double *sorted;
-    double median;
-    int rc = sim_trace_column (path, column, &numbers, why);
-
-    if (rc != 0)
-        return rc;
-    sorted = malloc (numbers.count * sizeof *sorted);
-    if (!sorted) {
-        sim_numbers_deinit (&numbers);
-        return no_memory (path, why);
-    }
-    memcpy (sorted, numbers.values, numbers.count * sizeof *sorted);
-    qsort (sorted, numbers.count, sizeof *sorted, compare);
-    median = sorted[(numbers.count - 1) / 2];
-    if (sorted[0] <= 0) {
-        (void)snprintf (why, SIM_WHY_MAX,
-                        "%.120s: column %.32s: %g is not above 0: no slowdown can be made of it",
-                        path, column, sorted[0]);
-        free (sorted);
-        sim_numbers_deinit (&numbers);
-        return TIED_ERR_INVAL;
-    }
-    free (sorted);
-    for (uint64_t i = 0; i < numbers.count; i++)
-        numbers.values[i] = is_rate ? median / numbers.values[i] : numbers.values[i] / median;
-    *out = numbers;
-    return TIED_OK;
-}
-
-void sim_numbers_deinit (struct sim_numbers *numbers)
-{
-    free (numbers->values);
-    *numbers = (struct sim_numbers){0};
 }
