@@ -5,8 +5,8 @@
  */
 #include "core/client_state.h"
 
-static void
-add_instances (ti_core *self, uint32_t token, uint16_t copies, uint64_t *instances, uint32_t *count)
+void ti_client_add_instances (
+    ti_core *self, uint32_t token, uint16_t copies, uint64_t *instances, uint32_t *count)
 {
     for (uint8_t copy = 0; copy < self->stride; copy++)
         if (copies & TI_RACE_BIT (copy))
@@ -19,8 +19,9 @@ static uint32_t choose_again (ti_core *self, uint32_t token)
 {
     const struct ti_race *race = &ti_call_at (self, token)->race;
     struct ti_pick_avoid avoid = {.soft_count = 0, .hard_count = 0};
-    add_instances (self, token, race->refused | race->lost, avoid.soft, &avoid.soft_count);
-    add_instances (self, token, race->unsent, avoid.hard, &avoid.hard_count);
+    ti_client_add_instances (self, token, race->refused | race->lost, avoid.soft,
+                             &avoid.soft_count);
+    ti_client_add_instances (self, token, race->unsent, avoid.hard, &avoid.hard_count);
     const struct ti_pick pick = ti_client_picker (self);
     return ti_pick_one (&pick, &avoid);
 }
@@ -49,11 +50,22 @@ static uint32_t replica_to_merge (ti_core *self, uint32_t token, uint16_t unsent
     return TIED_NO_REPLICA;
 }
 
-static void send_again (ti_core *self, uint32_t token, uint32_t replica, uint32_t flags)
+/*
+ * A copy that takes over because all others have failed is the hedge, if that is still to come: a
+ * refusal or a loss shortens its delay to nothing [CL-25], and costs no copy more than without one.
+ * A copy that replaces one which surely has not run begins the call anew, its delay too.
+ */
+static void
+send_again (ti_core *self, uint32_t token, uint32_t replica, uint32_t flags, bool is_replacement)
 {
-    struct ti_race *race = &ti_call_at (self, token)->race;
+    struct ti_call *call = ti_call_at (self, token);
+    struct ti_race *race = &call->race;
     if (race->lost)
         flags |= TIED_REQUEST_REISSUE;
+    if (race->is_hedge_planned && is_replacement)
+        ti_client_start_hedge_delay (self, call);
+    else if (race->is_hedge_planned)
+        ti_race_hedge (race);
     ti_client_send_copy (self, token, race->sent == 0 ? 0 : race->next_copy, replica, flags,
                          TIED_NO_REPLICA);
     ti_client_schedule (self, token);
@@ -108,7 +120,7 @@ static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, ui
         replica = choose_again (self, token);
         /* A copy alone in the world: the flag lifts the limit that is meant for extra copies. */
         if (replica != TIED_NO_REPLICA)
-            send_again (self, token, replica, TIED_REQUEST_LAST);
+            send_again (self, token, replica, TIED_REQUEST_LAST, true);
         else
             no_place (self, token, reason != TIED_REJECT_DRAINING);
         return;
@@ -116,7 +128,7 @@ static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, ui
         call->race.had_last = true;
         replica = choose_again (self, token);
         if (replica != TIED_NO_REPLICA)
-            send_again (self, token, replica, TIED_REQUEST_LAST);
+            send_again (self, token, replica, TIED_REQUEST_LAST, false);
         else
             no_place (self, token, false);
         return;
@@ -125,7 +137,7 @@ static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, ui
         if (replica == TIED_NO_REPLICA)
             replica = choose_again (self, token);
         if (replica != TIED_NO_REPLICA)
-            send_again (self, token, replica, 0);
+            send_again (self, token, replica, 0, false);
         else
             no_place (self, token, true);
         return;
@@ -197,6 +209,8 @@ void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy)
     self->counters.copies_lost++;
     if (copy == 1)
         ti_client_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
+    else if (call->race.hedged & TI_RACE_BIT (copy))
+        ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
     if (is_over (self, token))
         return;
     enum ti_race_next next = ti_race_after_unsent (&call->race);
@@ -247,5 +261,7 @@ void ti_client_place_one (ti_core *self)
     uint32_t replica = call->race.alive ? replica_to_merge (self, token, 0) : TIED_NO_REPLICA;
     if (replica == TIED_NO_REPLICA)
         replica = ti_pick_one (&pick, NULL);
-    send_again (self, token, replica, call->race.lost ? 0 : (uint32_t)TIED_REQUEST_LAST);
+    const bool is_replacement = call->race.lost == 0;
+    send_again (self, token, replica, is_replacement ? (uint32_t)TIED_REQUEST_LAST : 0,
+                is_replacement);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A call's planned life: submit, choice of replicas, the copies, the stagger, the deadline. What
- * follows when a copy fails is in client_again.c, the end in client_complete.c.
+ * A call's planned life: submit, choice of replicas, the copies, the stagger, the deadline. The
+ * hedge is in client_hedge.c, what follows when a copy fails in client_again.c, the end in
+ * client_complete.c.
  */
 #include "core/client_state.h"
 
@@ -10,6 +11,8 @@ struct ti_pick ti_client_picker (ti_core *self)
     return (struct ti_pick){.replicas = TI_AT (struct ti_replica, self, self->replicas),
                             .usable = TI_AT (uint32_t, self, self->usable),
                             .usable_count = self->usable_count,
+                            .replica_count = self->replica_count,
+                            .turn = &self->turn,
                             .rule = self->options.pick,
                             .samples = self->options.pick_samples,
                             .scale = &self->scale,
@@ -34,6 +37,8 @@ void ti_client_send_copy (
         self->counters.copies_primary++;
     else if (copy == 1)
         self->counters.copies_tied++;
+    else if (call->race.hedged & TI_RACE_BIT (copy))
+        self->counters.copies_hedged++;
     else
         self->counters.copies_reissued++;
     struct tied_client_action *action = ti_emit (self, TIED_CLIENT_ACT_SEND_REQUEST);
@@ -52,12 +57,10 @@ void ti_client_send_copy (
     action->u.request.attempts_left = (uint8_t)(call->race.copies_max - call->race.copies_sent);
 }
 
-/* The call's one heap entry: the next of its stagger and its deadline. */
 void ti_client_schedule (ti_core *self, uint32_t token)
 {
     const struct ti_call *call = ti_call_at (self, token);
-    const tied_time_t due =
-        call->race.is_planned ? ti_min (call->stagger_due, call->deadline) : call->deadline;
+    const tied_time_t due = ti_client_due (call);
     if (due == TIED_NEVER)
         (void)ti_heap_remove (&self->heap, token);
     else if (!ti_heap_has (&self->heap, token) || ti_heap_time (&self->heap, token) != due)
@@ -127,6 +130,7 @@ void ti_client_start (ti_core *self, uint32_t token)
                          ti_race_has_room_to_tie (&call->race);
     uint32_t primary;
     uint32_t sibling = TIED_NO_REPLICA;
+    ti_client_start_hedge_delay (self, call);
     if (is_pair) {
         ti_pick_pair (&pick, &primary, &sibling);
         if (sibling == TIED_NO_REPLICA)
@@ -182,6 +186,7 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
         ti_client_not_sent (self, call, TIED_NOT_SENT_NOT_IDEMPOTENT);
     else if (call->mode == TIED_MODE_TIED && !ti_race_has_room_to_tie (&call->race))
         ti_client_not_sent (self, call, TIED_NOT_SENT_COPIES_MAX);
+    ti_client_plan_hedge (self, token, submit->hedge_ns);
     if (call->deadline <= self->now) {
         if (call->mode == TIED_MODE_TIED)
             ti_client_not_sent (self, call, TIED_NOT_SENT_DEADLINE_NEAR);
@@ -218,7 +223,10 @@ void ti_client_timer (ti_core *self, uint32_t token)
         ti_client_expire (self, token);
         return;
     }
-    TI_ASSERT (call->race.is_planned && call->stagger_due <= self->now);
-    (void)ti_client_send_sibling (self, token, false);
+    TI_ASSERT (ti_client_due (call) <= self->now);
+    if (call->race.is_planned && call->stagger_due <= self->now)
+        (void)ti_client_send_sibling (self, token, false);
+    if (call->race.is_hedge_planned && call->hedge_due <= self->now)
+        ti_client_send_hedge (self, token);
     ti_client_schedule (self, token);
 }

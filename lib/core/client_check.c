@@ -27,7 +27,10 @@ static void check_counters (const ti_core *self)
     const struct tied_client_counters *n = &self->counters;
     TI_ASSERT (n->copies_sent == n->copies_won + n->copies_lost_race + n->copies_rejected +
                                      n->copies_lost + n->copies_abandoned + self->copies_in_flight);
-    TI_ASSERT (n->copies_sent == n->copies_primary + n->copies_tied + n->copies_reissued);
+    TI_ASSERT (n->copies_sent ==
+               n->copies_primary + n->copies_tied + n->copies_hedged + n->copies_reissued);
+    TI_ASSERT (n->wins_tied + n->wins_hedged <= n->calls_ok + n->calls_app_error);
+    TI_ASSERT (n->wins_tied <= n->copies_tied && n->wins_hedged <= n->copies_hedged);
     TI_ASSERT (n->submitted == n->calls_ok + n->calls_app_error + n->calls_rejected +
                                    n->calls_deadline + n->calls_cancelled + n->calls_unavailable +
                                    n->calls_unimplemented + n->calls_invalid + self->live_calls);
@@ -54,8 +57,9 @@ static void check_call (const ti_core *self, uint32_t token)
         TI_ASSERT (!ti_race_is_certain (&call->race));
     else
         TI_ASSERT (ti_race_is_certain (&call->race) || is_ending);
-    const tied_time_t due =
-        call->race.is_planned ? ti_min (call->stagger_due, call->deadline) : call->deadline;
+    const tied_time_t due = ti_client_due (call);
+    TI_ASSERT (!call->race.is_hedge_planned || call->hedge_not_sent == TIED_NOT_SENT_NONE);
+    TI_ASSERT (!call->race.is_hedge_planned || call->race.sent != 0 || call->is_waiting);
     TI_ASSERT (ti_heap_has (&self->heap, token) == (due != TIED_NEVER));
     TI_ASSERT (due == TIED_NEVER || ti_heap_time (&self->heap, token) == due);
 }
@@ -160,6 +164,10 @@ static void add_call (const ti_core *self, struct hash *hash, uint32_t token)
     add (hash, call->sibling_instance);
     add (hash, (uint64_t)call->sibling << 32 | (uint64_t)call->mode << 16 | call->not_sent);
     add (hash, race->is_planned ? call->stagger_due - self->now : 0);
+    add (hash, race->is_hedge_planned && race->sent ? call->hedge_due - self->now : 0);
+    add (hash, call->hedge_ns);
+    add (hash, (uint64_t)call->hedge_not_sent << 24 | (uint64_t)race->hedged << 8 |
+                   (uint64_t)race->is_hedge_planned);
     add (hash, (uint64_t)race->sent << 48 | (uint64_t)race->alive << 32 |
                    (uint64_t)race->tied << 16 | race->lost);
     add (hash, (uint64_t)race->refused << 48 | (uint64_t)race->unsent << 32 |
@@ -201,6 +209,7 @@ uint64_t tied_client_core_hash (const tied_client_core_t *self)
     add (&hash, self->next_sequence);
     add (&hash, (uint64_t)self->is_stopped << 1 | (uint64_t)self->is_placing);
     add (&hash, self->is_stopped ? self->stop_cursor : 0);
+    add (&hash, self->turn);
     for (uint32_t token = 0; token < self->options.calls_max; token++)
         if (call_at (self, token)->is_live)
             add_call (self, &hash, token);

@@ -52,6 +52,14 @@ void ti_client_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent
     ti_client_count_not_sent (self, reason);
 }
 
+/* A hedge that is still planned was not needed, or had no first copy to follow. */
+static void drop_hedge (ti_core *self, struct ti_call *call)
+{
+    if (call->race.is_hedge_planned)
+        ti_client_hedge_not_sent (
+            self, call, call->race.sent ? TIED_NOT_SENT_ANSWERED : TIED_NOT_SENT_NO_SIBLING);
+}
+
 static void count_outcome (ti_core *self, uint32_t outcome)
 {
     struct tied_client_counters *n = &self->counters;
@@ -171,6 +179,8 @@ static void fill_win (ti_core *self,
         self->counters.duplicates++;
     if (copy == 1)
         self->counters.wins_tied++;
+    else if (call->race.hedged & TI_RACE_BIT (copy))
+        self->counters.wins_hedged++;
     /* A copy that was given up before keeps the count it has. */
     if (was_alive)
         self->counters.copies_won++;
@@ -205,12 +215,14 @@ void ti_client_complete (ti_core *self,
     if (call->mode == TIED_MODE_TIED && !(call->race.sent & TI_RACE_BIT (1)))
         ti_client_not_sent (
             self, call, call->race.is_planned ? TIED_NOT_SENT_ANSWERED : TIED_NOT_SENT_NO_SIBLING);
+    drop_hedge (self, call);
     struct tied_client_action *action = ti_emit (self, TIED_CLIENT_ACT_COMPLETE);
     action->token = token;
     action->call = ti_call_id (self, call);
     struct tied_client_completion *done = &action->u.completion;
     *done = (struct tied_client_completion){.outcome = outcome,
                                             .not_sent = call->not_sent,
+                                            .hedge_not_sent = call->hedge_not_sent,
                                             .copies_sent = call->race.copies_sent,
                                             .winner = TIED_NO_REPLICA,
                                             .latency_ns = self->now - call->submitted};

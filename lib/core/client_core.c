@@ -91,8 +91,10 @@ static int check_submit (ti_core *self, const struct tied_client_submit *submit)
         return TIED_ERR_STATE;
     const bool is_stagger_valid =
         submit->stagger_ns == TIED_STAGGER_AUTO || submit->stagger_ns <= TIED_S (3600);
+    const bool is_hedge_valid = submit->hedge_ns == TIED_NEVER || submit->hedge_ns <= TIED_S (3600);
     if (submit->token >= self->options.calls_max || ti_call_at (self, submit->token)->is_live ||
-        (submit->mode != TIED_MODE_SINGLE && submit->mode != TIED_MODE_TIED) || !is_stagger_valid)
+        (submit->mode != TIED_MODE_SINGLE && submit->mode != TIED_MODE_TIED) || !is_stagger_valid ||
+        !is_hedge_valid)
         return TIED_ERR_INVAL;
     return 0;
 }

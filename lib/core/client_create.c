@@ -56,6 +56,8 @@ tied_client_core_init (void *memory, size_t size, const struct tied_client_core_
     self->slot_mask = slot_count (options) - 1;
     self->stride = options->copies_max + 1;
     ti_prng_seed (&self->prng, options->seed);
+    if (options->pick == TIED_PICK_ROUND_ROBIN)
+        self->turn = (uint32_t)ti_prng_below (&self->prng, UINT32_MAX);
     ti_load_scale_init (&self->scale, options->load_age_ns);
     ti_heap_init (&self->heap, options->calls_max + options->replicas_max,
                   heap - offsetof (ti_core, heap));

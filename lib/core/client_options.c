@@ -40,7 +40,8 @@ static const char *first_bad_field (const struct tied_client_core_options *o)
         return "replicas_max";
     if (!is_in (o->copies_max, 1, TIED_COPIES_MAX))
         return "copies_max";
-    if (o->pick != TIED_PICK_INFORMED && o->pick != TIED_PICK_RANDOM)
+    if (o->pick != TIED_PICK_INFORMED && o->pick != TIED_PICK_RANDOM &&
+        o->pick != TIED_PICK_ROUND_ROBIN)
         return "pick";
     if (!is_in (o->pick_samples, 2, 64))
         return "pick_samples";

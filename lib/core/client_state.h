@@ -9,8 +9,8 @@
  * 3. a replica's in_flight is the length of its list; copies_in_flight is the sum of all;
  * 4. a waiting call has no live copy but a doubtful one (ti_race_is_certain); a live call that does
  *    not wait has one that is certain, or a doubtful one and a deadline, which was near;
- * 5. the heap holds a call while it has a deadline or a planned copy, a replica while it has a link
- *    and is not misnamed;
+ * 5. the heap holds a call while it has a deadline, a planned copy 1, or a planned hedge and does
+ *    not wait (ti_client_due); a replica while it has a link and is not misnamed;
  * 6. the list of usable replicas holds exactly those that are UP and not avoided.
  */
 #ifndef TI_CLIENT_STATE_H
@@ -47,10 +47,13 @@ struct ti_call {
     tied_time_t deadline;
     tied_time_t stagger_due;    /* valid while copy 1 is planned */
     tied_duration_t stagger_ns; /* asked for, TIED_STAGGER_AUTO included; then the one used */
+    tied_time_t hedge_due;      /* valid while the hedge is planned and a copy was sent */
+    tied_duration_t hedge_ns;   /* 0: at once */
     uint64_t sibling_instance;  /* incarnation named in copy 0's header */
     uint32_t sibling;           /* replica of copy 1, valid while it is planned */
     uint8_t mode;               /* enum tied_mode */
     uint8_t not_sent;           /* enum tied_not_sent */
+    uint8_t hedge_not_sent;     /* enum tied_not_sent */
     bool is_live;
     bool is_waiting;
     struct ti_race race;
@@ -85,6 +88,7 @@ struct tied_client_core {
     uint32_t live_calls;
     uint32_t copies_in_flight;
     uint32_t stop_cursor; /* next token to complete while stopping */
+    uint32_t turn;        /* round robin: replica index to begin at */
     uint32_t action_count;
     uint32_t actions_taken;
     bool is_stopped;
@@ -167,6 +171,18 @@ static inline struct tied_call_id ti_call_id (const ti_core *self, const struct 
     return (struct tied_call_id){self->options.epoch, call->sequence};
 }
 
+/* When the call next needs a look: the next of its stagger, its hedge delay and its deadline. A
+ * call that waits for a replica sends as soon as there is one, so its hedge has no time. */
+static inline tied_time_t ti_client_due (const struct ti_call *call)
+{
+    tied_time_t due = call->deadline;
+    if (call->race.is_planned)
+        due = ti_min (due, call->stagger_due);
+    if (call->race.is_hedge_planned && !call->is_waiting)
+        due = ti_min (due, call->hedge_due);
+    return due;
+}
+
 /* A further call can be handled in this step. */
 static inline bool ti_has_room (const ti_core *self)
 {
@@ -185,7 +201,7 @@ void ti_client_expire (ti_core *self, uint32_t token);
 /* Until a replica can take a further copy or the deadline passes; no copy is certain. */
 void ti_client_wait (ti_core *self, uint32_t token);
 void ti_client_stop_waiting (ti_core *self, uint32_t token);
-/* Set the call's one heap entry: the next of its stagger and its deadline. */
+/* Set the call's one heap entry (ti_client_due). */
 void ti_client_schedule (ti_core *self, uint32_t token);
 struct ti_pick ti_client_picker (ti_core *self);
 bool ti_client_is_deadline_near (const ti_core *self, const struct ti_call *call);
@@ -198,6 +214,15 @@ void ti_client_send_copy (ti_core *self,
 /* The planned copy 1, tied or, if is_alone, as the only one. Returns whether it was sent. */
 bool ti_client_send_sibling (ti_core *self, uint32_t token, bool is_alone);
 
+/* client_hedge.c: a further copy because the others are slow. */
+void ti_client_plan_hedge (ti_core *self, uint32_t token, tied_duration_t hedge_ns);
+/* The copy that the delay counts from is being sent. */
+void ti_client_start_hedge_delay (ti_core *self, struct ti_call *call);
+/* The planned hedge, or the reason why not. */
+void ti_client_send_hedge (ti_core *self, uint32_t token);
+/* It will not be sent, or was not: count and keep why; the first reason stays. */
+void ti_client_hedge_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason);
+
 /* client_again.c: what happens to a call when a copy of it was retired. */
 void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason);
 void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy);
@@ -205,6 +230,9 @@ void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy);
 void ti_client_lose_one (ti_core *self);
 /* The call that waits longest goes out; a replica is usable. */
 void ti_client_place_one (ti_core *self);
+/* Append the instances that these copies of the call went to. */
+void ti_client_add_instances (
+    ti_core *self, uint32_t token, uint16_t copies, uint64_t *instances, uint32_t *count);
 
 /* client_complete.c: the one way out. reply is NULL unless a copy has won. */
 void ti_client_complete (ti_core *self,

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Samples are drawn by shuffling the front of the list, so they are distinct, their order is random
- * and equal scores are broken at random by taking the first.
+ * and equal scores are broken at random by taking the first. The turn of round robin goes by index,
+ * because the list has no order that lasts; each choice moves it behind its first replica, so that
+ * in pairs, too, every replica is the first as often as the others.
  */
 #include "core/pick.h"
 
@@ -33,8 +35,40 @@ static uint64_t instance (const struct ti_pick *self, uint32_t replica)
     return self->replicas[replica].incarnation;
 }
 
+/* The n-th replica from the turn on; n < replica_count. */
+static uint32_t in_turn (const struct ti_pick *self, uint32_t n)
+{
+    return (uint32_t)(((uint64_t)*self->turn % self->replica_count + n) % self->replica_count);
+}
+
+static void take_turn (const struct ti_pick *self, uint32_t replica)
+{
+    if (replica != TIED_NO_REPLICA)
+        *self->turn = replica + 1;
+}
+
+static void next_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second)
+{
+    *out_first = TIED_NO_REPLICA;
+    *out_second = TIED_NO_REPLICA;
+    for (uint32_t n = 0; n < self->replica_count && *out_second == TIED_NO_REPLICA; n++) {
+        const uint32_t replica = in_turn (self, n);
+        if (!self->replicas[replica].is_usable)
+            continue;
+        if (*out_first == TIED_NO_REPLICA)
+            *out_first = replica;
+        else if (instance (self, replica) != instance (self, *out_first))
+            *out_second = replica;
+    }
+    take_turn (self, *out_first);
+}
+
 void ti_pick_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second)
 {
+    if (self->rule == TIED_PICK_ROUND_ROBIN) {
+        next_pair (self, out_first, out_second);
+        return;
+    }
     const uint32_t samples = self->rule == TIED_PICK_RANDOM ? 2 : self->samples;
     uint32_t first = TIED_NO_REPLICA;
     uint32_t second = TIED_NO_REPLICA;
@@ -72,25 +106,53 @@ static bool contains (const uint64_t *instances, uint32_t count, uint64_t wanted
     return false;
 }
 
+/* How little a replica is wanted: 0 gladly, 1 if there is no other, 2 never. */
+static int dislike (const struct ti_pick_avoid *avoid, uint64_t id)
+{
+    if (!avoid)
+        return 0;
+    if (contains (avoid->hard, avoid->hard_count, id))
+        return 2;
+    return contains (avoid->soft, avoid->soft_count, id) ? 1 : 0;
+}
+
+static uint32_t next_one (const struct ti_pick *self, const struct ti_pick_avoid *avoid)
+{
+    uint32_t best = TIED_NO_REPLICA;
+    int best_dislike = 2;
+    for (uint32_t n = 0; n < self->replica_count && best_dislike > 0; n++) {
+        const uint32_t replica = in_turn (self, n);
+        if (!self->replicas[replica].is_usable)
+            continue;
+        const int disliked = dislike (avoid, instance (self, replica));
+        if (disliked < best_dislike) {
+            best = replica;
+            best_dislike = disliked;
+        }
+    }
+    take_turn (self, best);
+    return best;
+}
+
 uint32_t ti_pick_one (const struct ti_pick *self, const struct ti_pick_avoid *avoid)
 {
-    uint32_t samples = self->rule == TIED_PICK_RANDOM ? 1 : self->samples;
-    if (avoid)
-        samples = LOOKS_MAX;
+    if (self->rule == TIED_PICK_ROUND_ROBIN)
+        return next_one (self, avoid);
+    const uint32_t samples = self->rule == TIED_PICK_RANDOM ? 1 : self->samples;
+    uint32_t sampled = 0;
     uint32_t best = TIED_NO_REPLICA;
-    bool best_is_soft = true;
+    int best_dislike = 2;
     uint64_t best_score = UINT64_MAX;
-    for (uint32_t i = 0; i < self->usable_count && i < samples; i++) {
+    for (uint32_t i = 0; i < self->usable_count && i < LOOKS_MAX && sampled < samples; i++) {
         const uint32_t drawn = draw (self, i);
-        const uint64_t id = instance (self, drawn);
-        if (avoid && contains (avoid->hard, avoid->hard_count, id))
+        const int disliked = dislike (avoid, instance (self, drawn));
+        if (disliked == 2)
             continue;
-        const bool is_soft = avoid && contains (avoid->soft, avoid->soft_count, id);
+        sampled += disliked == 0;
         const uint64_t drawn_score = score (self, drawn);
-        if (best == TIED_NO_REPLICA || (best_is_soft && !is_soft) ||
-            (best_is_soft == is_soft && drawn_score < best_score)) {
+        if (disliked < best_dislike || (disliked == best_dislike && drawn_score < best_score)) {
             best = drawn;
-            best_is_soft = is_soft;
+            best_dislike = disliked;
             best_score = drawn_score;
         }
     }

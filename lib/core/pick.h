@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Choice of replicas: the two least loaded of a random sample, lighter one first, never the same
- * instance twice. It changes nothing but the order of the list of usable replicas and the
- * generator; what "usable" means is the owner's business.
+ * Choice of replicas: the two least loaded of a random sample, lighter one first, or the next in
+ * turn; never the same instance twice. It changes nothing but the order of the list of usable
+ * replicas, the generator and the turn; what "usable" means is the owner's business.
  */
 #ifndef TI_PICK_H
 #define TI_PICK_H
@@ -32,8 +32,10 @@ struct ti_pick {
     const struct ti_replica *replicas;
     uint32_t *usable; /* permuted by every choice */
     uint32_t usable_count;
-    uint32_t rule;    /* enum tied_pick */
-    uint32_t samples; /* looked at per choice */
+    uint32_t replica_count; /* ROUND_ROBIN: of replicas, usable or not */
+    uint32_t *turn;         /* ROUND_ROBIN: index to begin at, modulo replica_count */
+    uint32_t rule;          /* enum tied_pick */
+    uint32_t samples;       /* looked at per choice */
     const struct ti_load_scale *scale;
     struct ti_prng *prng;
     tied_time_t now;
@@ -51,8 +53,8 @@ struct ti_pick_avoid {
  * are if there is none. */
 void ti_pick_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second);
 
-/* One replica. Looks at up to 64, so that avoiding some still leaves a choice. TIED_NO_REPLICA if
- * there is none. avoid may be NULL. */
+/* One replica. What is avoided does not count as a sample, but it looks at no more than 64.
+ * TIED_NO_REPLICA if there is none. avoid may be NULL. */
 uint32_t ti_pick_one (const struct ti_pick *self, const struct ti_pick_avoid *avoid);
 
 #endif

@@ -26,6 +26,23 @@ bool ti_race_has_room_to_tie (const struct ti_race *self)
     return self->copies_max >= 3;
 }
 
+bool ti_race_has_room_to_hedge (const struct ti_race *self, bool is_tied)
+{
+    return self->copies_max >= (is_tied ? 4 : 3);
+}
+
+bool ti_race_may_hedge (const struct ti_race *self)
+{
+    return self->copies_sent + self->is_planned + 2 <= self->copies_max;
+}
+
+void ti_race_hedge (struct ti_race *self)
+{
+    TI_ASSERT (self->is_hedge_planned && ti_race_may_send (self));
+    self->is_hedge_planned = false;
+    self->hedged = TI_RACE_BIT (self->next_copy);
+}
+
 bool ti_race_is_certain (const struct ti_race *self)
 {
     const unsigned siblings_lost = (self->lost & 1u) << 1 | (self->lost >> 1 & 1u);
@@ -82,9 +99,15 @@ static bool is_final (uint8_t reason)
            reason == TIED_REJECT_EXPIRED;
 }
 
+/* Copy 1 need not wait for its stagger any more. While copy 0 lives, a hedge failed. */
+static bool is_sibling_due (const struct ti_race *self)
+{
+    return self->is_planned && !(self->alive & TI_RACE_BIT (0));
+}
+
 enum ti_race_next ti_race_after_refusal (const struct ti_race *self, uint8_t reason)
 {
-    if (self->is_planned)
+    if (is_sibling_due (self))
         return TI_RACE_SEND_TIED;
     if (ti_race_is_certain (self))
         return TI_RACE_GO_ON;
@@ -118,7 +141,7 @@ enum ti_race_next ti_race_after_loss (const struct ti_race *self)
 
 enum ti_race_next ti_race_after_unsent (const struct ti_race *self)
 {
-    if (self->is_planned)
+    if (is_sibling_due (self))
         return TI_RACE_SEND_TIED;
     if (self->lost)
         return ti_race_after_loss (self);
@@ -163,6 +186,11 @@ void ti_race_check (const struct ti_race *self)
     TI_ASSERT (self->copies_sent <= self->copies_max);
     TI_ASSERT ((self->tied & ~self->sent) == 0);
     TI_ASSERT ((self->tied & ~3u) == 0);
+    TI_ASSERT ((self->hedged & ~self->sent) == 0);
+    TI_ASSERT ((self->hedged & 3u) == 0);
+    TI_ASSERT ((self->hedged & (self->hedged - 1u)) == 0);
+    if (self->is_hedge_planned)
+        TI_ASSERT (self->hedged == 0 && self->is_idempotent);
     if (self->is_planned) {
         TI_ASSERT (!(self->sent & TI_RACE_BIT (1)));
         TI_ASSERT (self->alive & TI_RACE_BIT (0));

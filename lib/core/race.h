@@ -7,7 +7,9 @@
  * 1. every number in sent is in exactly one of alive, lost, refused and unsent;
  * 2. tied is a subset of sent and of {0, 1};
  * 3. at most copies_max numbers are in sent, and next_copy is above all of them;
- * 4. while copy 1 is planned, it is not in sent, copy 0 is alive and the call is idempotent.
+ * 4. while copy 1 is planned, it is not in sent, copy 0 is alive and the call is idempotent;
+ * 5. hedged holds at most one number, 2 or above and in sent; none while the hedge is planned, and
+ *    then the call is idempotent.
  */
 #ifndef TI_RACE_H
 #define TI_RACE_H
@@ -23,13 +25,15 @@ struct ti_race {
     uint16_t lost;    /* their replica was lost: may have executed */
     uint16_t refused; /* definitely not executed */
     uint16_t unsent;  /* never left this process: definitely not executed */
+    uint16_t hedged;  /* the hedge: subset of sent */
     uint8_t copies_sent;
     uint8_t copies_max;
-    uint8_t next_copy;    /* number of the next re-issue, at least 2 */
+    uint8_t next_copy;    /* number of the next further copy, at least 2 */
     uint8_t first_reject; /* enum tied_reject, or another number off the wire; 0: none */
     bool is_idempotent;
     bool is_planned; /* copy 1 waits for its stagger */
     bool had_last;   /* the one last try was made */
+    bool is_hedge_planned;
 };
 
 enum ti_race_next {
@@ -51,6 +55,15 @@ bool ti_race_may_send (const struct ti_race *self);
 /* A tie needs room for both copies and for a re-issue if one of them is lost: without it, a lost
  * starter would leave the call with a doubtful copy only (ti_race_is_certain). */
 bool ti_race_has_room_to_tie (const struct ti_race *self);
+
+/* The same for a hedge, before anything is sent: of a call that will be tied or not. */
+bool ti_race_has_room_to_hedge (const struct ti_race *self, bool is_tied);
+
+/* There is room for the hedge and for a re-issue, whatever was sent or is planned. */
+bool ti_race_may_hedge (const struct ti_race *self);
+
+/* The next copy, which has to be sent right after, is the hedge. Precondition: it is planned. */
+void ti_race_hedge (struct ti_race *self);
 
 /* Some live copy will be answered unless its replica is lost. The opposite, a doubtful copy, is a
  * tied one whose sibling was lost: the sibling may have started and had this one dropped, of which

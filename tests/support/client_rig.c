@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "check.h"
 
 void rig_init (struct rig *rig)
@@ -44,6 +45,20 @@ void rig_stop (struct rig *rig)
     rig->core = NULL;
 }
 
+/* A further copy that replaces none: not early, only one, and to no instance that has a copy. */
+static void
+judge_hedge (const struct rig *rig, struct rig_call *call, const struct tied_client_action *action)
+{
+    if (action->u.request.copy < 2 ||
+        (action->u.request.flags & (TIED_REQUEST_LAST | TIED_REQUEST_REISSUE)))
+        return;
+    CHECK_U64 (rig->now, >=, call->hedge_from);
+    CHECK_U64 (++call->hedges, ==, 1);
+    for (uint32_t copy = 0; copy <= TIED_COPIES_MAX; copy++)
+        if (call->fate[copy] == RIG_COPY_OUT)
+            CHECK_U64 (call->instance[copy], !=, action->u.request.incarnation);
+}
+
 static void judge_send (struct rig *rig, const struct tied_client_action *action)
 {
     struct rig_call *call = &rig->calls[action->token];
@@ -69,8 +84,10 @@ static void judge_send (struct rig *rig, const struct tied_client_action *action
     }
     for (uint32_t other = 0; !call->is_idempotent && other <= TIED_COPIES_MAX; other++)
         CHECK_U64 (call->fate[other], !=, RIG_COPY_OUT);
+    judge_hedge (rig, call, action);
     call->fate[copy] = RIG_COPY_OUT;
     call->replica[copy] = action->replica;
+    call->instance[copy] = action->u.request.incarnation;
 }
 
 static void judge_complete (struct rig *rig, const struct tied_client_action *action)
@@ -129,7 +146,12 @@ static void judge (struct rig *rig, const struct tied_client_event *ev, uint32_t
             *call = (struct rig_call){.is_live = true,
                                       .is_idempotent = ev->u.submit.is_idempotent,
                                       .id = action->call,
-                                      .deadline = ev->u.submit.deadline};
+                                      .deadline = ev->u.submit.deadline,
+                                      .hedge_from = TIED_NEVER};
+            if (ev->u.submit.hedge_ns == TIED_HEDGE_NOW)
+                call->hedge_from = rig->now;
+            else if (ev->u.submit.hedge_ns != TIED_HEDGE_NONE)
+                call->hedge_from = ti_time_add (rig->now, ev->u.submit.hedge_ns);
             rig->accepted++;
             break;
         }

@@ -24,9 +24,12 @@ struct rig_call {
     bool is_idempotent;
     struct tied_call_id id;
     tied_time_t deadline;
+    tied_time_t hedge_from; /* no hedge before that time; TIED_NEVER: none at all */
     uint32_t sends;
+    uint32_t hedges;
     uint8_t fate[TIED_COPIES_MAX + 1];
     uint32_t replica[TIED_COPIES_MAX + 1];
+    uint64_t instance[TIED_COPIES_MAX + 1];
 };
 
 struct rig {

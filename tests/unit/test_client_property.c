@@ -30,7 +30,7 @@ static void choose_options (struct play *play)
     struct tied_client_core_options *o = &play->rig.options;
     o->calls_max = 1 + (uint32_t)below (play, 24);
     o->copies_max = 1 + (uint32_t)below (play, TIED_COPIES_MAX);
-    o->pick = (uint32_t)below (play, 2);
+    o->pick = (uint32_t)below (play, 3);
     o->pick_samples = 2 + (uint32_t)below (play, 4);
     o->seed = below (play, UINT64_MAX);
     o->first_sequence = below (play, 2) ? UINT64_MAX - below (play, 200) : below (play, 200);
@@ -54,7 +54,10 @@ static void submit (struct play *play)
         .deadline = kind == 0   ? TIED_NEVER
                     : kind == 1 ? below (play, play->rig.now + 1)
                                 : play->rig.now + 1 + below (play, MS (30)),
-        .stagger_ns = below (play, 3) ? TIED_STAGGER_AUTO : below (play, 2) * below (play, MS (5))};
+        .stagger_ns = below (play, 3) ? TIED_STAGGER_AUTO : below (play, 2) * below (play, MS (5)),
+        .hedge_ns = below (play, 2)   ? TIED_HEDGE_NONE
+                    : below (play, 8) ? below (play, 2) + below (play, MS (8))
+                                      : TIED_NEVER - below (play, 2)};
     (void)rig_submit (&play->rig, &submit);
 }
 

@@ -20,12 +20,20 @@ typedef struct tied_client_core tied_client_core_t;
 #define TIED_NO_REPLICA UINT32_MAX
 /* Stagger from the measured delay, see struct tied_client_core_options. */
 #define TIED_STAGGER_AUTO UINT64_MAX
+/* hedge_ns: no hedge, which a struct full of zeros says too; or one together with the first copy,
+ * in the same step unless that has much other work. */
+#define TIED_HEDGE_NONE 0u
+#define TIED_HEDGE_NOW  1u
 /* Copies that one call may have at most, whatever the options say. */
 #define TIED_COPIES_MAX 8
 
 enum tied_pick {
-    TIED_PICK_INFORMED = 0, /* the two least loaded of pick_samples, lighter one first */
-    TIED_PICK_RANDOM = 1
+    TIED_PICK_INFORMED = 0, /* the least loaded of pick_samples, or the two least loaded, lighter
+                               one first; with pick_samples 2 this is the power of two choices */
+    TIED_PICK_RANDOM = 1,
+    TIED_PICK_ROUND_ROBIN = 2 /* the next usable one in order of index; of a pair that is the first,
+                                 and the one after it the second. Each client begins elsewhere, as
+                                 its seed says */
 };
 
 struct tied_client_core_options {
@@ -36,8 +44,9 @@ struct tied_client_core_options {
     uint32_t calls_max;                 /* [1, 1 << 20] calls at once; default 1024 */
     uint32_t replicas_max;              /* [1, 4096] replica indices; default 64 */
     uint32_t copies_max;                /* [1, TIED_COPIES_MAX] copies per call, first ones and
-                                           re-issues together; default 4. Below 3 no call is
-                                           tied: there must be room for a re-issue */
+                                           re-issues together; default 4. There must be room for a
+                                           re-issue: below 3 no call is tied or hedged, and at 3
+                                           a tied call has no hedge */
     uint32_t pick;                      /* enum tied_pick; default INFORMED */
     uint32_t pick_samples;              /* [2, 64] replicas looked at per choice; default 4 */
     tied_duration_t load_age_ns;        /* [1 ms, 1 h] a load report counts for nothing after this;
@@ -52,8 +61,9 @@ struct tied_client_core_options {
 };
 
 /* X (name). Identity of copies: copies_sent = copies_won + copies_lost_race + copies_rejected +
- * copies_lost + copies_abandoned + copies in flight. Of calls: submitted = sum of calls_* + live.
- */
+ * copies_lost + copies_abandoned + copies in flight = copies_primary + copies_tied + copies_hedged
+ * + copies_reissued. Of calls: submitted = sum of calls_* + live. A call counts in not_sent_* once
+ * for copy 1 and once for its hedge. */
 #define TIED_CLIENT_COUNTER_MAP(X)                                                                 \
     X (submitted)                                                                                  \
     X (calls_ok)                                                                                   \
@@ -67,6 +77,7 @@ struct tied_client_core_options {
     X (copies_sent)                                                                                \
     X (copies_primary)  /* of those, number 0 */                                                   \
     X (copies_tied)     /* number 1 of a tied pair */                                              \
+    X (copies_hedged)   /* sent because the others were slow, or instead of a re-issue */          \
     X (copies_reissued) /* after a loss, or the last try after refusals */                         \
     X (copies_won)                                                                                 \
     X (copies_lost_race)                                                                           \
@@ -74,6 +85,7 @@ struct tied_client_core_options {
     X (copies_lost)                                                                                \
     X (copies_abandoned)                                                                           \
     X (wins_tied)       /* calls that copy 1 won */                                                \
+    X (wins_hedged)     /* calls that a hedge won */                                               \
     X (duplicates)      /* replies that say, or late replies that show, that two copies ran */     \
     X (late_replies)    /* for a call of this client that has ended */                             \
     X (foreign_replies) /* with another epoch, or from a replica that has no such copy */          \
@@ -114,6 +126,14 @@ struct tied_client_submit {
     bool is_idempotent;         /* declared safe to run more than once */
     tied_time_t deadline;       /* absolute; TIED_NEVER: none. In the past: DEADLINE at once */
     tied_duration_t stagger_ns; /* TIED_STAGGER_AUTO, or [0, 1 h] */
+    /*
+     * A call that is still pending so long after its first copy was sent gets one more, the hedge:
+     * untied, to an instance without a live copy of the call, in both modes, if it is idempotent
+     * and copies_max has room for a re-issue besides. If all other copies are refused or lost
+     * before, it goes out at once in place of the last try or the re-issue.
+     * TIED_HEDGE_NONE or TIED_NEVER: none; TIED_HEDGE_NOW; or a delay up to 1 h.
+     */
+    tied_duration_t hedge_ns;
 };
 
 struct tied_client_event {
@@ -169,10 +189,12 @@ enum tied_client_action_type {
 };
 
 struct tied_client_completion {
-    uint32_t outcome;  /* enum tied_outcome */
-    uint32_t status;   /* APP_ERROR: the application's number; else 0 */
-    uint32_t reject;   /* REJECTED, UNIMPLEMENTED: reason of the first refusal; else 0 */
-    uint32_t not_sent; /* enum tied_not_sent: why a copy that the mode provides for was not sent */
+    uint32_t outcome; /* enum tied_outcome */
+    uint32_t status;  /* APP_ERROR: the application's number; else 0 */
+    uint32_t reject;  /* REJECTED, UNIMPLEMENTED: reason of the first refusal; else 0 */
+    uint32_t
+        not_sent; /* enum tied_not_sent: why copy 1 was not sent, which the mode provides for */
+    uint32_t hedge_not_sent; /* enum tied_not_sent: why the hedge that was asked for was not */
     uint32_t copies_sent;
     uint32_t winner; /* replica index, TIED_NO_REPLICA if none answered */
     uint8_t winner_copy;

@@ -82,10 +82,10 @@ struct tied_load {
 #define TIED_NOT_SENT_MAP(X)                                                                       \
     X (NONE, 0, "none")                     /* every copy was sent */                              \
     X (NOT_IDEMPOTENT, 1, "not_idempotent") /* undeclared: one copy only */                        \
-    X (NO_SIBLING, 2, "no_sibling")         /* no second usable replica instance */                \
-    X (ANSWERED, 3, "answered")             /* the call ended before the stagger did */            \
+    X (NO_SIBLING, 2, "no_sibling")         /* no usable instance without a copy of the call */    \
+    X (ANSWERED, 3, "answered")             /* the call ended before the copy was due */           \
     X (DEADLINE_NEAR, 4, "deadline_near")   /* less than min_remaining was left */                 \
-    X (LINK_DOWN, 5, "link_down")           /* the second replica was lost, or its pipe is full */ \
+    X (LINK_DOWN, 5, "link_down")           /* its replica was lost, or the pipe there is full */  \
     X (COPIES_MAX, 6, "copies_max")         /* copies_max leaves no room for it */
 
 /* What became of a copy that was sent, as its client sees it. */
