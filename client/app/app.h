@@ -9,7 +9,7 @@
 #include "tools/report.h"
 
 #define APP_REPLICAS_MAX 64
-#define APP_POLICIES_MAX TI_REPORT_POLICIES_MAX
+#define APP_POLICIES_MAX 8
 
 struct app {
     const struct ti_cli *cli;

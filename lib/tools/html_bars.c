@@ -66,40 +66,41 @@ static void draw_name (const char *name, double y, FILE *file)
     fputs (name[length] ? "&#8230;</text>" : "</text>", file);
 }
 
-static void draw_panel (const struct ti_report *self,
+static void draw_panel (const struct ti_report_policy *policies,
+                        uint32_t count,
                         const struct panel *panel,
                         double top,
                         double row_height,
                         FILE *file)
 {
     double full = panel->least_scale;
-    for (uint32_t i = 0; i < self->policies_count; i++)
-        full = fmax (full, panel->value (&self->policies[i]));
+    for (uint32_t i = 0; i < count; i++)
+        full = fmax (full, panel->value (&policies[i]));
     fprintf (file, "<text class=\"title\" x=\"0\" y=\"%.1f\">%s</text>\n",
              top + TITLE_SPACE / 2 + 1, panel->title);
-    for (uint32_t i = 0; i < self->policies_count; i++) {
-        double value = panel->value (&self->policies[i]);
+    for (uint32_t i = 0; i < count; i++) {
+        double value = panel->value (&policies[i]);
         double y = top + TITLE_SPACE + i * row_height;
         double width = (BAR_RIGHT - BAR_LEFT) * value / full;
-        draw_name (self->policies[i].policy, y + row_height / 2 + 3, file);
+        draw_name (policies[i].policy, y + row_height / 2 + 3, file);
         fprintf (file,
                  "<rect class=\"bar s%u\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
                  "rx=\"2\"/><text class=\"value\" x=\"%.1f\" y=\"%.1f\">%.*f%s</text>\n",
-                 (unsigned)i, BAR_LEFT, y + 1, fmax (width, 1), row_height - 5,
+                 (unsigned)i % TI_HTML_COLOURS, BAR_LEFT, y + 1, fmax (width, 1), row_height - 5,
                  BAR_LEFT + fmax (width, 1) + 7, y + row_height / 2 + 3, panel->decimals, value,
                  panel->unit);
     }
 }
 
-void ti_html_bars (const struct ti_report *self, FILE *file)
+void ti_html_bars (const struct ti_report *self, uint32_t first, uint32_t count, FILE *file)
 {
-    double row_height = self->policies_count <= 3 ? 27 : 19;
-    double panel_height = TITLE_SPACE + row_height * self->policies_count + PANEL_GAP;
+    double row_height = count <= 3 ? 27 : 19;
+    double panel_height = TITLE_SPACE + row_height * count + PANEL_GAP;
     fprintf (file,
-             "<svg id=\"bars\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n"
+             "<svg class=\"bars\" viewBox=\"0 0 %d %.0f\" role=\"img\">\n"
              "<title>Copies, executions and duplicates of each policy</title>\n",
              WIDTH, panel_height * PANELS_COUNT);
     for (uint32_t i = 0; i < PANELS_COUNT; i++)
-        draw_panel (self, &panels[i], i * panel_height, row_height, file);
+        draw_panel (&self->policies[first], count, &panels[i], i * panel_height, row_height, file);
     fputs ("</svg>\n", file);
 }

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "html_plot.h"
 #include "units.h"
 
 #define WIDTH  760
@@ -20,90 +21,77 @@
 /* Longest over median from which a linear axis shows mostly empty space. */
 #define LINEAR_RATIO_MAX 40
 
-struct scale {
-    bool is_log;
+/* Which policies are drawn, and on which axes. */
+struct chart {
+    const struct ti_report *report;
+    uint32_t first, count;
     double decades;   /* of the x axis */
-    double low, high; /* of the y axis, ms */
-    double step;      /* between ticks, linear only */
+    struct ti_axis y; /* ms */
 };
 
-static const char *const dashes[TI_REPORT_POLICIES_MAX] = {"7 4", "",     "2 3",     "10 3 2 3",
-                                                           "1 4", "12 4", "5 2 1 2", "3 6"};
+const char *ti_html_dash (uint32_t i)
+{
+    static const char *const dashes[TI_HTML_COLOURS] = {"7 4", "none", "2 3",     "10 3 2 3",
+                                                        "1 4", "12 4", "5 2 1 2", "3 6"};
+    /* The next round through the colours has other dashes. */
+    return dashes[(i + 3 * (i / TI_HTML_COLOURS)) % TI_HTML_COLOURS];
+}
 
 static double to_ms (uint64_t ns)
 {
     return (double)ns / 1e6;
 }
 
-static double x_of (const struct scale *scale, double share)
+static double x_of (const struct chart *self, double share)
 {
-    double decades = share < 1 ? -log10 (1 - share) : scale->decades;
-    return LEFT + (RIGHT - LEFT) * fmin (decades / scale->decades, 1);
+    double decades = share < 1 ? -log10 (1 - share) : self->decades;
+    return LEFT + (RIGHT - LEFT) * fmin (decades / self->decades, 1);
 }
 
-static double y_of (const struct scale *scale, double ms)
+static double y_of (const struct chart *self, uint64_t ns)
 {
-    double part = scale->is_log
-                      ? log (fmax (ms, scale->low) / scale->low) / log (scale->high / scale->low)
-                      : ms / scale->high;
-    return BOTTOM - (BOTTOM - TOP) * fmin (fmax (part, 0), 1);
+    return ti_axis_at (&self->y, to_ms (ns));
 }
 
-/* The largest of 1, 2, 5 times a power of ten that is not above x. */
-static double round_down (double x)
+static bool is_drawn (const struct ti_report_policy *policy)
 {
-    double power = pow (10, floor (log10 (x)));
-    double digit = x / power;
-    return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
+    return policy->latency->total > 0 && !policy->is_unstable;
 }
 
-static double next_round (double x)
+static void choose_axes (struct chart *self)
 {
-    double power = pow (10, floor (log10 (x) + 1e-9));
-    return x / power < 1.5 ? 2 * power : x / power < 3 ? 5 * power : 10 * power;
-}
-
-static struct scale choose_scale (const struct ti_report *self)
-{
-    struct scale scale = {.is_log = false, .decades = 1, .low = 0, .high = 0};
-    double median = INFINITY, least = INFINITY;
-    for (uint32_t i = 0; i < self->policies_count; i++) {
-        const struct ti_hist *latency = self->policies[i].latency;
-        if (latency->total == 0)
+    double median = INFINITY, least = INFINITY, high = 0, decades = 1;
+    for (uint32_t i = 0; i < self->count; i++) {
+        const struct ti_report_policy *policy = &self->report->policies[self->first + i];
+        const struct ti_hist *latency = policy->latency;
+        if (!is_drawn (policy))
             continue;
-        scale.decades = fmax (scale.decades, log10 ((double)latency->total));
-        scale.high = fmax (scale.high, to_ms (latency->max));
+        decades = fmax (decades, log10 ((double)latency->total));
+        high = fmax (high, to_ms (latency->max));
         median = fmin (median, to_ms (ti_hist_percentile (latency, TI_HIST_P50)));
         least = fmin (least, to_ms (ti_hist_percentile (latency, 10000)));
     }
-    scale.decades = ceil (scale.decades * 4) / 4;
-    if (!(scale.high > 0))
-        scale.high = 1;
-    scale.is_log = scale.high > LINEAR_RATIO_MAX * median;
-    if (scale.is_log) {
-        scale.low = round_down (fmax (least, scale.high / 1e6));
-        double top = round_down (scale.high);
-        scale.high = top < scale.high ? next_round (top) : top;
-    } else {
-        /* The next round step above a tenth of the height leaves 4 to 10 ticks. */
-        scale.step = next_round (round_down (scale.high / 10));
-        scale.high = ceil (scale.high / scale.step) * scale.step;
-    }
-    return scale;
+    self->decades = ceil (decades * 4) / 4;
+    if (!(high > 0))
+        high = 1;
+    if (high > LINEAR_RATIO_MAX * median)
+        self->y = ti_axis_log (fmax (least, high / 1e6), high, BOTTOM, TOP);
+    else
+        self->y = ti_axis_linear (0, high, BOTTOM, TOP);
 }
 
-static void draw_y_tick (const struct scale *scale, double ms, FILE *file)
+static void draw_y_tick (const struct chart *self, double ms, FILE *file)
 {
-    double y = y_of (scale, ms);
+    double y = ti_axis_at (&self->y, ms);
     fprintf (file,
              "<line class=\"grid\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>"
              "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\">%.6g</text>\n",
              LEFT, y, RIGHT, y, LEFT - 8, y + 4, ms);
 }
 
-static void draw_x_tick (const struct scale *scale, double share, const char *label, FILE *file)
+static void draw_x_tick (const struct chart *self, double share, const char *label, FILE *file)
 {
-    double x = x_of (scale, share);
+    double x = x_of (self, share);
     /* The last label may be long: it ends at the edge of the drawing. */
     bool is_last = x > RIGHT - 20;
     fprintf (file,
@@ -113,31 +101,27 @@ static void draw_x_tick (const struct scale *scale, double share, const char *la
              label);
 }
 
-static void draw_axes (const struct scale *scale, FILE *file)
+static void draw_axes (const struct chart *self, FILE *file)
 {
     static const char *const labels[] = {"0",     "90",     "99",      "99.9",
                                          "99.99", "99.999", "99.9999", "99.99999"};
-    if (scale->is_log)
-        for (double ms = scale->low; ms <= scale->high * 1.001; ms = next_round (ms))
-            draw_y_tick (scale, ms, file);
-    else
-        for (uint32_t i = 0; i * scale->step <= scale->high * 1.001; i++)
-            draw_y_tick (scale, i * scale->step, file);
-    for (uint32_t i = 0; i < sizeof labels / sizeof labels[0] && i <= scale->decades; i++)
-        draw_x_tick (scale, 1 - pow (10, -(double)i), labels[i], file);
-    if ((RIGHT - LEFT) / scale->decades > 120)
-        draw_x_tick (scale, 0.5, "50", file);
+    double ms;
+    for (uint32_t cursor = 0; ti_axis_tick (&self->y, &cursor, &ms);)
+        draw_y_tick (self, ms, file);
+    for (uint32_t i = 0; i < sizeof labels / sizeof labels[0] && i <= self->decades; i++)
+        draw_x_tick (self, 1 - pow (10, -(double)i), labels[i], file);
+    if ((RIGHT - LEFT) / self->decades > 120)
+        draw_x_tick (self, 0.5, "50", file);
     fprintf (file,
              "<text class=\"axis\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">share of calls that "
              "took this long or less</text>\n"
              "<text class=\"axis\" transform=\"translate(16 %.1f) rotate(-90)\" "
              "text-anchor=\"middle\">latency, ms%s</text>\n",
              (LEFT + RIGHT) / 2, HEIGHT - 14, (TOP + BOTTOM) / 2,
-             scale->is_log ? ", log scale" : "");
+             self->y.is_log ? ", log scale" : "");
 }
 
-static void
-draw_marks (const struct ti_report *self, uint32_t index, const struct scale *scale, FILE *file)
+static void draw_marks (const struct chart *self, uint32_t index, FILE *file)
 {
     static const struct {
         uint32_t ppm;
@@ -145,54 +129,53 @@ draw_marks (const struct ti_report *self, uint32_t index, const struct scale *sc
     } marks[] = {
         {TI_HIST_P50, "p50"}, {TI_HIST_P90, "p90"}, {TI_HIST_P99, "p99"}, {TI_HIST_P99_9, "p99.9"}};
     char text[TI_UNITS_TEXT_MAX];
-    const struct ti_report_policy *policy = &self->policies[index];
+    const struct ti_report_policy *policy = &self->report->policies[self->first + index];
     for (uint32_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
         double share = marks[i].ppm / 1e6;
         if ((1 - share) * (double)policy->latency->total < 1)
             continue;
         uint64_t ns = ti_hist_percentile (policy->latency, marks[i].ppm);
         fprintf (file, "<circle class=\"mark s%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>",
-                 (unsigned)index, x_of (scale, share), y_of (scale, to_ms (ns)));
+                 (unsigned)index % TI_HTML_COLOURS, x_of (self, share), y_of (self, ns));
         ti_html_text (file, policy->policy);
         fprintf (file, " %s: %s ms</title></circle>\n", marks[i].name, ti_format_ms (ns, text));
     }
 }
 
-static void
-draw_curve (const struct ti_report *self, uint32_t index, const struct scale *scale, FILE *file)
+static void draw_curve (const struct chart *self, uint32_t index, FILE *file)
 {
     struct ti_report_point points[TI_REPORT_POINTS_MAX];
-    const struct ti_hist *latency = self->policies[index].latency;
+    const struct ti_hist *latency = self->report->policies[self->first + index].latency;
     uint32_t count = ti_report_distribution (latency, points);
-    if (count == 0)
-        return;
     fprintf (file, "<polyline class=\"curve s%u\" stroke-dasharray=\"%s\" points=\"",
-             (unsigned)index, dashes[index][0] ? dashes[index] : "none");
+             (unsigned)index % TI_HTML_COLOURS, ti_html_dash (index));
     for (uint32_t i = 0; i < count; i++) {
         /* The longest call is the last of `total`: it stands where one sample lies above. */
         double share = i + 1 < count ? points[i].share : 1 - 1 / (double)latency->total;
-        fprintf (file, "%s%.1f,%.1f", i ? " " : "", x_of (scale, share),
-                 y_of (scale, to_ms (points[i].ns)));
+        fprintf (file, "%s%.1f,%.1f", i ? " " : "", x_of (self, share), y_of (self, points[i].ns));
     }
     fputs ("\"/>\n", file);
-    draw_marks (self, index, scale, file);
+    draw_marks (self, index, file);
 }
 
-void ti_html_curves (const struct ti_report *self, FILE *file)
+void ti_html_curves (const struct ti_report *self, uint32_t first, uint32_t count, FILE *file)
 {
-    struct scale scale = choose_scale (self);
+    struct chart chart = {.report = self, .first = first, .count = count};
+    choose_axes (&chart);
     fprintf (file,
-             "<svg id=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" data-left=\"%g\" "
-             "data-right=\"%g\" data-width=\"%d\" data-decades=\"%g\">\n"
+             "<svg class=\"chart\" viewBox=\"0 0 %d %d\" role=\"img\" data-left=\"%g\" "
+             "data-right=\"%g\" data-width=\"%d\" data-decades=\"%g\" data-first=\"%u\" "
+             "data-count=\"%u\">\n"
              "<title>Latency of each policy against the share of calls</title>\n",
-             WIDTH, HEIGHT, LEFT, RIGHT, WIDTH, scale.decades);
-    draw_axes (&scale, file);
+             WIDTH, HEIGHT, LEFT, RIGHT, WIDTH, chart.decades, (unsigned)first, (unsigned)count);
+    draw_axes (&chart, file);
     fprintf (file,
-             "<line id=\"cursor\" x1=\"0\" y1=\"%.1f\" x2=\"0\" y2=\"%.1f\" "
+             "<line class=\"cursor\" x1=\"0\" y1=\"%.1f\" x2=\"0\" y2=\"%.1f\" "
              "visibility=\"hidden\"/>\n",
              TOP, BOTTOM);
-    for (uint32_t i = 0; i < self->policies_count; i++)
-        draw_curve (self, i, &scale, file);
+    for (uint32_t i = 0; i < count; i++)
+        if (is_drawn (&self->policies[first + i]))
+            draw_curve (&chart, i, file);
     fputs ("</svg>\n", file);
 }
 
@@ -202,5 +185,5 @@ void ti_html_swatch (uint32_t i, FILE *file)
              "<svg class=\"swatch\" viewBox=\"0 0 28 10\" aria-hidden=\"true\">"
              "<line class=\"curve s%u\" stroke-dasharray=\"%s\" x1=\"0\" y1=\"5\" x2=\"28\" "
              "y2=\"5\"/></svg>",
-             (unsigned)i, dashes[i][0] ? dashes[i] : "none");
+             (unsigned)i % TI_HTML_COLOURS, ti_html_dash (i));
 }

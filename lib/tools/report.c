@@ -2,17 +2,13 @@
 /* The report as a value: policies, their distributions, and saving what a writer writes. */
 #include "report.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "dist.h"
-
-#include <tied/error.h>
+#include "save.h"
 
 /* Points for each factor of ten of 1 / (1 - share), and how far the grid goes. */
 #define POINTS_PER_DECADE 24
@@ -27,7 +23,8 @@ void ti_report_init (struct ti_report *self)
 void ti_report_deinit (struct ti_report *self)
 {
     for (uint32_t i = 0; i < self->policies_count; i++)
-        free (self->policies[i].latency);
+        if (!self->policies[i].is_borrowed)
+            free (self->policies[i].latency);
     ti_report_init (self);
 }
 
@@ -40,18 +37,28 @@ struct ti_hist *ti_report_hist_new (void)
     return memory ? ti_hist_init (memory, size, &options) : NULL;
 }
 
-struct ti_report_policy *ti_report_add (struct ti_report *self, const char *policy)
+struct ti_report_policy *
+ti_report_add_of (struct ti_report *self, const char *policy, struct ti_hist *latency)
 {
     if (self->policies_count == TI_REPORT_POLICIES_MAX)
-        return NULL;
-    struct ti_hist *latency = ti_report_hist_new ();
-    if (!latency)
         return NULL;
     struct ti_report_policy *added = &self->policies[self->policies_count++];
     memset (added, 0, sizeof *added);
     added->policy = policy;
     added->latency = latency;
+    added->is_borrowed = true;
     added->load = -1;
+    return added;
+}
+
+struct ti_report_policy *ti_report_add (struct ti_report *self, const char *policy)
+{
+    struct ti_hist *latency = ti_report_hist_new ();
+    struct ti_report_policy *added = latency ? ti_report_add_of (self, policy, latency) : NULL;
+    if (added)
+        added->is_borrowed = false;
+    else
+        free (latency);
     return added;
 }
 
@@ -81,57 +88,21 @@ uint32_t ti_report_distribution (const struct ti_hist *latency,
     return count;
 }
 
-/* Devices and pipes are written in place: a new file must not take the place of /dev/stdout. */
-static bool is_special (const char *path)
-{
-    struct stat status;
-    return stat (path, &status) == 0 && !S_ISREG (status.st_mode);
-}
+struct saving {
+    const struct ti_report *report;
+    int (*writer) (const struct ti_report *self, FILE *file);
+};
 
-static int close_written (FILE *file, int rc)
+static int write_saved (const void *context, FILE *file)
 {
-    int saved = errno;
-    if (fclose (file) != 0) {
-        if (rc == TIED_OK)
-            return TIED_ERR_SYSTEM;
-    }
-    if (rc)
-        errno = saved;
-    return rc;
+    const struct saving *saving = context;
+    return saving->writer (saving->report, file);
 }
 
 int ti_report_save (const struct ti_report *self,
                     int (*writer) (const struct ti_report *self, FILE *file),
                     const char *path)
 {
-    char temporary[4096];
-    if (is_special (path)) {
-        FILE *file = fopen (path, "we");
-        return file ? close_written (file, writer (self, file)) : TIED_ERR_SYSTEM;
-    }
-    int length = snprintf (temporary, sizeof temporary, "%s.XXXXXX", path);
-    if (length < 0 || (size_t)length >= sizeof temporary) {
-        errno = ENAMETOOLONG;
-        return TIED_ERR_SYSTEM;
-    }
-    int fd = mkstemp (temporary);
-    if (fd < 0)
-        return TIED_ERR_SYSTEM;
-    /* mkstemp gives 0600; a report is an ordinary file. */
-    mode_t mask = umask (0);
-    umask (mask);
-    FILE *file = fchmod (fd, 0666 & ~mask) == 0 ? fdopen (fd, "w") : NULL;
-    int rc = TIED_ERR_SYSTEM;
-    if (file)
-        rc = close_written (file, writer (self, file));
-    else
-        close (fd);
-    if (rc == TIED_OK && rename (temporary, path) != 0)
-        rc = TIED_ERR_SYSTEM;
-    if (rc) {
-        int saved = errno;
-        unlink (temporary);
-        errno = saved;
-    }
-    return rc;
+    const struct saving saving = {self, writer};
+    return ti_save (path, write_saved, &saving);
 }

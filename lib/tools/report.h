@@ -17,16 +17,30 @@
 #include <tied/types.h>
 
 #define TI_REPORT_SCHEMA       1
-#define TI_REPORT_POLICIES_MAX 8
+#define TI_REPORT_POLICIES_MAX 512
 
+struct ti_json;
+
+/* Further fields that a program adds to the JSON report; each may be NULL. `index` is a policy's.
+ */
+struct ti_report_more {
+    const void *context;
+    void (*top) (const void *context, struct ti_json *json);
+    void (*policy) (const void *context, struct ti_json *json, uint32_t index);
+    void (*cancels) (const void *context, struct ti_json *json, uint32_t index);
+};
+
+/* A policy, or one of its points: the same policy at another load is an entry of its own. */
 struct ti_report_policy {
     const char *policy;      /* "single", "tied" */
     double load;             /* offered work / capacity of all workers; negative: not known */
     uint64_t calls;          /* that have ended: the sum of outcomes */
     struct ti_hist *latency; /* ns, of the calls that a replica answered (ok, app_error) */
-    uint64_t copies;         /* sent by the client */
-    uint64_t executions;     /* handlers started, as the replicas saw it */
-    uint64_t duplicates;     /* calls executed twice, as the replicas saw it */
+    bool is_borrowed;        /* the histogram is not the report's to free */
+    bool is_unstable;    /* its queue grew without end: percentiles mean nothing, none is shown */
+    uint64_t copies;     /* sent by the client */
+    uint64_t executions; /* handlers started, as the replicas saw it */
+    uint64_t duplicates; /* calls executed twice, as the replicas saw it */
     uint64_t outcomes[TIED_OUTCOME_COUNT];
     struct {
         uint64_t sent;      /* STARTED that replicas sent to siblings */
@@ -51,6 +65,7 @@ struct ti_report {
     uint64_t seed;
     uint64_t started_unix_s; /* 0: not known */
     uint32_t looks_missed;   /* a replica was asked what it ran and did not answer */
+    struct ti_report_more more;
     uint32_t policies_count;
     struct ti_report_policy policies[TI_REPORT_POLICIES_MAX];
 };
@@ -61,6 +76,9 @@ void ti_report_init (struct ti_report *self);
 void ti_report_deinit (struct ti_report *self);
 /* The next policy with an empty histogram; NULL: TI_REPORT_POLICIES_MAX, or out of memory. */
 struct ti_report_policy *ti_report_add (struct ti_report *self, const char *policy);
+/* The same with a histogram of the caller's, which must live as long as the report. */
+struct ti_report_policy *
+ti_report_add_of (struct ti_report *self, const char *policy, struct ti_hist *latency);
 /* A histogram as a policy has it: 1 ns to 1 h, error below 0.8 %; free () it. NULL: no memory. */
 struct ti_hist *ti_report_hist_new (void);
 
@@ -71,10 +89,7 @@ double ti_report_per_call (const struct ti_report_policy *policy, uint64_t x);
 TIED_NODISCARD int ti_report_write_json (const struct ti_report *self, FILE *file);
 TIED_NODISCARD int ti_report_write_table (const struct ti_report *self, FILE *file);
 TIED_NODISCARD int ti_report_write_html (const struct ti_report *self, FILE *file);
-/*
- * Write to path by way of a new file beside it, so that a reader sees the old one or the new one.
- * @return 0, TIED_ERR_SYSTEM (see errno; path is unchanged)
- */
+/* As ti_save (). @return 0, TIED_ERR_SYSTEM (see errno; path is unchanged) */
 TIED_NODISCARD int ti_report_save (const struct ti_report *self,
                                    int (*writer) (const struct ti_report *self, FILE *file),
                                    const char *path);

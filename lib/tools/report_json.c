@@ -7,27 +7,36 @@
 #include <tied/error.h>
 #include <tied/types.h>
 
-static void write_latency (struct ti_json *json, const struct ti_hist *latency)
+static void write_latency (struct ti_json *json, const struct ti_report_policy *policy)
 {
+    const struct ti_hist *latency = policy->latency;
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } figures[] = {{"mean", ti_hist_mean (latency)},
+                   {"p50", ti_hist_percentile (latency, TI_HIST_P50)},
+                   {"p90", ti_hist_percentile (latency, TI_HIST_P90)},
+                   {"p95", ti_hist_percentile (latency, TI_HIST_P95)},
+                   {"p99", ti_hist_percentile (latency, TI_HIST_P99)},
+                   {"p99_9", ti_hist_percentile (latency, TI_HIST_P99_9)},
+                   {"max", latency->max},
+                   {"min", latency->min},
+                   {"p99_99", ti_hist_percentile (latency, TI_HIST_P99_99)}};
     ti_json_object (json, "latency_ms");
-    ti_json_ms (json, "mean", ti_hist_mean (latency));
-    ti_json_ms (json, "p50", ti_hist_percentile (latency, TI_HIST_P50));
-    ti_json_ms (json, "p90", ti_hist_percentile (latency, TI_HIST_P90));
-    ti_json_ms (json, "p95", ti_hist_percentile (latency, TI_HIST_P95));
-    ti_json_ms (json, "p99", ti_hist_percentile (latency, TI_HIST_P99));
-    ti_json_ms (json, "p99_9", ti_hist_percentile (latency, TI_HIST_P99_9));
-    ti_json_ms (json, "max", latency->max);
-    ti_json_ms (json, "min", latency->min);
-    ti_json_ms (json, "p99_99", ti_hist_percentile (latency, TI_HIST_P99_99));
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        if (policy->is_unstable)
+            ti_json_null (json, figures[i].name);
+        else
+            ti_json_ms (json, figures[i].name, figures[i].ns);
     ti_json_u64 (json, "count", latency->total);
     ti_json_u64 (json, "clamped", latency->below + latency->above);
     ti_json_end (json);
 }
 
-static void write_distribution (struct ti_json *json, const struct ti_hist *latency)
+static void write_distribution (struct ti_json *json, const struct ti_report_policy *policy)
 {
     struct ti_report_point points[TI_REPORT_POINTS_MAX];
-    uint32_t count = ti_report_distribution (latency, points);
+    uint32_t count = policy->is_unstable ? 0 : ti_report_distribution (policy->latency, points);
     ti_json_inline_array (json, "distribution");
     for (uint32_t i = 0; i < count; i++) {
         ti_json_array (json, NULL);
@@ -38,8 +47,10 @@ static void write_distribution (struct ti_json *json, const struct ti_hist *late
     ti_json_end (json);
 }
 
-static void write_policy (struct ti_json *json, const struct ti_report_policy *policy)
+static void write_policy (struct ti_json *json, const struct ti_report *self, uint32_t index)
 {
+    const struct ti_report_policy *policy = &self->policies[index];
+    const struct ti_report_more *more = &self->more;
     ti_json_object (json, NULL);
     ti_json_string (json, "policy", policy->policy);
     if (policy->load >= 0)
@@ -47,7 +58,7 @@ static void write_policy (struct ti_json *json, const struct ti_report_policy *p
     else
         ti_json_null (json, "load");
     ti_json_u64 (json, "calls", policy->calls);
-    write_latency (json, policy->latency);
+    write_latency (json, policy);
     ti_json_real (json, "copies_per_call", ti_report_per_call (policy, policy->copies));
     ti_json_real (json, "executions_per_call", ti_report_per_call (policy, policy->executions));
     ti_json_u64 (json, "duplicates", policy->duplicates);
@@ -60,6 +71,8 @@ static void write_policy (struct ti_json *json, const struct ti_report_policy *p
     ti_json_u64 (json, "effective", policy->cancels.effective);
     ti_json_u64 (json, "early", policy->cancels.early);
     ti_json_u64 (json, "late", policy->cancels.late);
+    if (more->cancels)
+        more->cancels (more->context, json, index);
     ti_json_end (json);
     ti_json_object (json, "not_sent");
     for (int i = TIED_NOT_SENT_NONE + 1; i < TIED_NOT_SENT_COUNT; i++)
@@ -68,7 +81,9 @@ static void write_policy (struct ti_json *json, const struct ti_report_policy *p
     ti_json_u64 (json, "copies", policy->copies);
     ti_json_u64 (json, "executions", policy->executions);
     ti_json_ms (json, "lateness_max_ms", policy->lateness_max_ns);
-    write_distribution (json, policy->latency);
+    write_distribution (json, policy);
+    if (more->policy)
+        more->policy (more->context, json, index);
     ti_json_end (json);
 }
 
@@ -102,8 +117,10 @@ int ti_report_write_json (const struct ti_report *self, FILE *file)
     ti_json_string (&json, "sentence", ti_report_sentence (self, sentence));
     ti_json_array (&json, "policies");
     for (uint32_t i = 0; i < self->policies_count; i++)
-        write_policy (&json, &self->policies[i]);
+        write_policy (&json, self, i);
     ti_json_end (&json);
+    if (self->more.top)
+        self->more.top (self->more.context, &json);
     ti_json_end (&json);
     return ti_json_finish (&json);
 }

@@ -86,7 +86,8 @@ other (const struct ti_report *self, const struct ti_report_policy *from, bool *
     uint64_t best_p99 = 0;
     for (uint32_t i = 0; i < self->policies_count; i++) {
         const struct ti_report_policy *policy = &self->policies[i];
-        uint64_t p99 = ti_hist_percentile (policy->latency, TI_HIST_P99);
+        uint64_t p99 =
+            policy->is_unstable ? UINT64_MAX : ti_hist_percentile (policy->latency, TI_HIST_P99);
         if (policy == from || (best && p99 >= best_p99))
             continue;
         best = policy;
@@ -125,10 +126,48 @@ static void append_alone (char *buffer, const struct ti_report_policy *policy)
     append_cost (buffer, policy);
 }
 
+/* The first policy with percentiles, tied before others; NULL: none. */
+static const struct ti_report_policy *stable (const struct ti_report *self)
+{
+    const struct ti_report_policy *tied = named (self, "tied");
+    if (tied && !tied->is_unstable)
+        return tied;
+    for (uint32_t i = 0; i < self->policies_count; i++)
+        if (!self->policies[i].is_unstable)
+            return &self->policies[i];
+    return NULL;
+}
+
+/* @return false: the policies that the sentence is about are stable */
+static bool append_unstable (char *buffer, const struct ti_report *self)
+{
+    if (self->policies_count == 0)
+        return false;
+    bool is_best;
+    const struct ti_report_policy *from = baseline (self);
+    const struct ti_report_policy *to =
+        self->policies_count > 1 ? other (self, from, &is_best) : NULL;
+    if (!from->is_unstable && !(to && to->is_unstable))
+        return false;
+    if (!stable (self)) {
+        append (buffer, "All policies are unstable: their queues grow without end at this load.");
+        return true;
+    }
+    append (buffer,
+            "%.64s is unstable: its queue grows without end, so there is no percentile to compare "
+            "with; ",
+            from->is_unstable ? from->policy : to->policy);
+    append_alone (buffer, stable (self));
+    append (buffer, ".");
+    return true;
+}
+
 const char *ti_report_sentence (const struct ti_report *self, char buffer[TI_REPORT_SENTENCE_MAX])
 {
     buffer[0] = '\0';
     bool has_answers = self->policies_count > 0;
+    if (append_unstable (buffer, self))
+        return buffer;
     for (uint32_t i = 0; i < self->policies_count; i++)
         has_answers = has_answers && self->policies[i].latency->total > 0;
     if (!has_answers) {

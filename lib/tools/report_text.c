@@ -25,15 +25,27 @@ static uint64_t other_outcomes (const struct ti_report_policy *policy)
            policy->outcomes[TIED_OUTCOME_UNIMPLEMENTED] + policy->outcomes[TIED_OUTCOME_INVALID];
 }
 
+_Static_assert(TI_REPORT_POLICIES_MAX <= TI_TABLE_ROWS_MAX, "a row for each policy");
+
 static void put_count (struct ti_table *table, uint32_t row, uint32_t *column, uint64_t count)
 {
     ti_table_put (table, row, column, "%llu", (unsigned long long)count);
 }
 
-static void put_ms (struct ti_table *table, uint32_t row, uint32_t *column, uint64_t ns)
+static void put_percentiles (struct ti_table *table,
+                             uint32_t row,
+                             uint32_t *column,
+                             const struct ti_report_policy *policy)
 {
+    static const uint32_t shown[] = {TI_HIST_P50, TI_HIST_P90, TI_HIST_P99, TI_HIST_P99_9,
+                                     TI_HIST_ALL};
     char text[TI_UNITS_TEXT_MAX];
-    ti_table_put (table, row, column, "%s", ti_format_ms (ns, text));
+    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (policy->is_unstable)
+            ti_table_put (table, row, column, "%s", i == 0 ? "UNSTABLE" : "-");
+        else
+            ti_table_put (table, row, column, "%s",
+                          ti_format_ms (ti_hist_percentile (policy->latency, shown[i]), text));
 }
 
 void ti_report_fill_table (const struct ti_report *self, struct ti_table *table)
@@ -41,15 +53,10 @@ void ti_report_fill_table (const struct ti_report *self, struct ti_table *table)
     ti_table_init (table, groups, sizeof groups / sizeof groups[0], titles);
     for (uint32_t row = 0; row < self->policies_count; row++) {
         const struct ti_report_policy *policy = &self->policies[row];
-        const struct ti_hist *latency = policy->latency;
         uint32_t column = 0;
         ti_table_put (table, row, &column, "%s", policy->policy);
         put_count (table, row, &column, policy->calls);
-        put_ms (table, row, &column, ti_hist_percentile (latency, TI_HIST_P50));
-        put_ms (table, row, &column, ti_hist_percentile (latency, TI_HIST_P90));
-        put_ms (table, row, &column, ti_hist_percentile (latency, TI_HIST_P99));
-        put_ms (table, row, &column, ti_hist_percentile (latency, TI_HIST_P99_9));
-        put_ms (table, row, &column, latency->max);
+        put_percentiles (table, row, &column, policy);
         ti_table_put (table, row, &column, "%.3f", ti_report_per_call (policy, policy->copies));
         ti_table_put (table, row, &column, "%.3f", ti_report_per_call (policy, policy->executions));
         put_count (table, row, &column, policy->duplicates);

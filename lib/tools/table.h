@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 #define TI_TABLE_COLUMNS_MAX 20
-#define TI_TABLE_ROWS_MAX    10
-#define TI_TABLE_CELL_MAX    24
+#define TI_TABLE_ROWS_MAX    512
+#define TI_TABLE_CELL_MAX    40
 
 /* A heading over several columns, and a gap before them. */
 struct ti_table_group {
