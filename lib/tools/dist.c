@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Distributions of service times; see dist.h. Parsing is in dist_parse.c. */
+/* Draws and means of service times; see dist.h. Parsing is in dist_parse.c, the CDF in dist_cdf.c.
+ */
 #include "dist.h"
-
-#include <math.h>
 
 #include "base/assert.h"
 #include "base/util.h"
+#include "portable.h"
 
 /* (random + 1/2) / 2^64, never 0. Near 1 a double has no room, hence the two functions. */
 static double lower (uint64_t random)
@@ -19,42 +19,6 @@ static double upper (uint64_t random)
     return lower (~random);
 }
 
-/*
- * Standard normal quantile: a rational start (Acklam 2003, relative error below 1.2e-9) and one
- * step of Halley's method. The tail is chosen by the smaller of p and q = 1 - p, so both ends are
- * exact.
- */
-static double normal_quantile (double p, double q)
-{
-    static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,
-                               -2.759285104469687e+02, 1.383577518672690e+02,
-                               -3.066479806614716e+01, 2.506628277459239e+00};
-    static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02,
-                               -1.556989798598866e+02, 6.680131188771972e+01,
-                               -1.328068155288572e+01};
-    static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01,
-                               -2.400758277161838e+00, -2.549732539343734e+00,
-                               4.374664141464968e+00,  2.938163982698783e+00};
-    static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
-                               3.754408661907416e+00};
-    double small = p < q ? p : q;
-    double x;
-    if (small < 0.02425) {
-        double r = sqrt (-2 * log (small));
-        x = (((((c[0] * r + c[1]) * r + c[2]) * r + c[3]) * r + c[4]) * r + c[5]) /
-            ((((d[0] * r + d[1]) * r + d[2]) * r + d[3]) * r + 1);
-    } else {
-        double r = small - 0.5, s = r * r;
-        x = (((((a[0] * s + a[1]) * s + a[2]) * s + a[3]) * s + a[4]) * s + a[5]) * r /
-            (((((b[0] * s + b[1]) * s + b[2]) * s + b[3]) * s + b[4]) * s + 1);
-    }
-    /* x is in the lower half now. */
-    double error = 0.5 * erfc (-x / sqrt (2)) - small;
-    double step = error * sqrt (2 * acos (-1)) * exp (x * x / 2);
-    x -= step / (1 + x * step / 2);
-    return p < q ? x : -x;
-}
-
 static uint64_t clamp (double ns)
 {
     if (!(ns > 0))
@@ -64,69 +28,120 @@ static uint64_t clamp (double ns)
     return (uint64_t)(ns + 0.5);
 }
 
+/* Exponential of mean1 below p, of mean2 above, by the same number: above is where it is exact. */
+static double draw_mixture (double p, double mean1, double mean2, double q)
+{
+    double rest = 1 - p;
+    if (q < rest || !(p > 0))
+        return -mean2 * ti_log (q / rest);
+    double share = (q - rest) / p;
+    return share > 0 ? -mean1 * ti_log (share) : mean1 * 45;
+}
+
+/* Exponential to a power; the start of the distribution must be as exact as its tail. */
+static double draw_weibull (double scale, double shape, uint64_t random)
+{
+    double e = random >> 63 ? -ti_log (upper (random)) : -ti_log1p (-lower (random));
+    return scale * ti_pow (e, 1 / shape);
+}
+
+static uint64_t draw_step (const struct ti_dist *self, double u)
+{
+    uint32_t i = 0;
+    while (i + 1 < self->steps && u >= self->step_cdf[i])
+        i++;
+    return self->step_ns[i];
+}
+
 uint64_t ti_dist_draw (const struct ti_dist *self, uint64_t random)
 {
-    double a = (double)self->a_ns, b = (double)self->b_ns;
+    double a = (double)self->a_ns, b = (double)self->b_ns, p = self->p, q = upper (random);
     switch (self->kind) {
     case TI_DIST_FIXED:
         return self->a_ns;
     case TI_DIST_EXP:
-        return clamp (-a * log (upper (random)));
+        return clamp (-a * ti_log (q));
     case TI_DIST_UNIFORM:
         return clamp (a + (b - a) * lower (random));
     case TI_DIST_BIMODAL:
-        return upper (random) <= self->p ? self->b_ns : self->a_ns;
+        return q <= p ? self->b_ns : self->a_ns;
     case TI_DIST_LOGNORMAL:
-        return clamp (
-            exp (self->mu + self->sigma * normal_quantile (lower (random), upper (random))));
+        return clamp (ti_exp (self->mu + self->sigma * ti_normal_quantile (lower (random), q)));
     case TI_DIST_PARETO:
-        return clamp (a * pow (upper (random), -1 / self->p));
+        return clamp (a * ti_pow (q, -1 / p));
+    case TI_DIST_SHIFTED:
+        return clamp (a - b * ti_log (q));
+    case TI_DIST_WEIBULL:
+        return clamp (draw_weibull (a, p, random));
+    case TI_DIST_BOUNDED_PARETO:
+        return clamp (a * ti_pow (self->mu + q * (1 - self->mu), -1 / p));
+    case TI_DIST_GPARETO:
+        return clamp (a + b * ((ti_pow (q, -p) - 1) / p));
+    case TI_DIST_HYPER:
+        return clamp (draw_mixture (self->mu, a / (2 * self->mu), a / (2 * (1 - self->mu)), q));
+    case TI_DIST_H2:
+        return clamp (draw_mixture (p, a, b, q));
+    case TI_DIST_STEPS:
+        return draw_step (self, lower (random));
+    }
+    TI_UNREACHABLE ();
+}
+
+static double mean_of_steps (const struct ti_dist *self)
+{
+    double sum = 0, below = 0;
+    for (uint32_t i = 0; i < self->steps; i++) {
+        double cdf = i + 1 < self->steps ? self->step_cdf[i] : 1;
+        sum += (double)self->step_ns[i] * (cdf - below);
+        below = cdf;
+    }
+    return sum;
+}
+
+/* MIN x alpha / (1 - h) x integral of y^-alpha from 1 to MAX / MIN. */
+static double mean_of_bounded_pareto (const struct ti_dist *self)
+{
+    double span = ti_log ((double)self->b_ns / (double)self->a_ns), x = (1 - self->p) * span;
+    double integral = span;
+    if (x > 1e-4 || x < -1e-4)
+        integral = (ti_exp (x) - 1) / (1 - self->p);
+    else
+        integral *= 1 + x / 2 + x * x / 6;
+    return (double)self->a_ns * self->p / (1 - self->mu) * integral;
+}
+
+double ti_dist_mean (const struct ti_dist *self)
+{
+    double a = (double)self->a_ns, b = (double)self->b_ns, p = self->p;
+    switch (self->kind) {
+    case TI_DIST_FIXED:
+    case TI_DIST_EXP:
+    case TI_DIST_LOGNORMAL:
+    case TI_DIST_HYPER:
+        return a;
+    case TI_DIST_UNIFORM:
+        return (a + b) / 2;
+    case TI_DIST_BIMODAL:
+        return a + (b - a) * p;
+    case TI_DIST_PARETO:
+        return a * p / (p - 1);
+    case TI_DIST_SHIFTED:
+        return a + b;
+    case TI_DIST_WEIBULL:
+        return a * ti_gamma (1 + 1 / p);
+    case TI_DIST_BOUNDED_PARETO:
+        return self->b_ns > self->a_ns ? mean_of_bounded_pareto (self) : a;
+    case TI_DIST_GPARETO:
+        return a + b / (1 - p);
+    case TI_DIST_H2:
+        return p * a + (1 - p) * b;
+    case TI_DIST_STEPS:
+        return mean_of_steps (self);
     }
     TI_UNREACHABLE ();
 }
 
 uint64_t ti_dist_mean_ns (const struct ti_dist *self)
 {
-    double a = (double)self->a_ns, b = (double)self->b_ns;
-    switch (self->kind) {
-    case TI_DIST_FIXED:
-    case TI_DIST_EXP:
-    case TI_DIST_LOGNORMAL:
-        return self->a_ns;
-    case TI_DIST_UNIFORM:
-        return clamp ((a + b) / 2);
-    case TI_DIST_BIMODAL:
-        return clamp (a + (b - a) * self->p);
-    case TI_DIST_PARETO:
-        return (uint64_t)(a * self->p / (self->p - 1) + 0.5);
-    }
-    TI_UNREACHABLE ();
-}
-
-double ti_dist_cdf (const struct ti_dist *self, uint64_t ns)
-{
-    double a = (double)self->a_ns, b = (double)self->b_ns, x = (double)ns;
-    if (ns >= TI_DIST_MAX_NS)
-        return 1;
-    switch (self->kind) {
-    case TI_DIST_FIXED:
-        return ns >= self->a_ns;
-    case TI_DIST_EXP:
-        return self->a_ns ? -expm1 (-x / a) : 1;
-    case TI_DIST_UNIFORM:
-        if (ns >= self->b_ns)
-            return 1;
-        return ns <= self->a_ns ? 0 : (x - a) / (b - a);
-    case TI_DIST_BIMODAL:
-        return (ns >= self->a_ns ? 1 - self->p : 0) + (ns >= self->b_ns ? self->p : 0);
-    case TI_DIST_LOGNORMAL:
-        if (ns == 0)
-            return 0;
-        if (!(self->sigma > 0))
-            return ns >= self->a_ns;
-        return 0.5 * erfc (-(log (x) - self->mu) / (self->sigma * sqrt (2)));
-    case TI_DIST_PARETO:
-        return ns <= self->a_ns ? 0 : -expm1 (self->p * log (a / x));
-    }
-    TI_UNREACHABLE ();
+    return (uint64_t)(ti_dist_mean (self) + 0.5);
 }

@@ -2,7 +2,8 @@
 /*
  * How long a service takes: a distribution of durations, drawn by inverse CDF from one u64 of the
  * caller's generator, so that the same seed gives the same services in the replica program and in
- * the simulator. It holds no generator and no state.
+ * the simulator. It holds no generator and no state. Draws and means have the same bits from every
+ * compiler and on every processor (portable.h).
  */
 #ifndef TI_DIST_H
 #define TI_DIST_H
@@ -18,19 +19,34 @@
 #define TI_DIST_WHY_MAX 160
 
 enum ti_dist_kind {
-    TI_DIST_FIXED = 0, /* fixed(T) */
-    TI_DIST_EXP,       /* exp(MEAN) */
-    TI_DIST_UNIFORM,   /* uniform(LOW,HIGH) */
-    TI_DIST_BIMODAL,   /* bimodal(SHORT,LONG,P): LONG with probability P */
-    TI_DIST_LOGNORMAL, /* lognormal(MEAN,SD): mean and deviation of the durations themselves */
-    TI_DIST_PARETO     /* pareto(MIN,ALPHA): alpha in [1.01, 100] */
+    TI_DIST_FIXED = 0,      /* fixed(T) */
+    TI_DIST_EXP,            /* exp(MEAN) */
+    TI_DIST_UNIFORM,        /* uniform(LOW,HIGH) */
+    TI_DIST_BIMODAL,        /* bimodal(SHORT,LONG,P): LONG with probability P */
+    TI_DIST_LOGNORMAL,      /* lognormal(MEAN,SD): mean and deviation of the durations themselves */
+    TI_DIST_PARETO,         /* pareto(MIN,ALPHA): alpha in [1.01, 100] */
+    TI_DIST_SHIFTED,        /* shifted(OFFSET,MEAN): OFFSET + exponential of this mean */
+    TI_DIST_WEIBULL,        /* weibull(SCALE,SHAPE): shape in [0.1, 100] */
+    TI_DIST_BOUNDED_PARETO, /* bounded_pareto(MIN,MAX,ALPHA): alpha in [0.01, 100] */
+    TI_DIST_GPARETO, /* gpareto(LOC,SCALE,SHAPE): generalised Pareto, shape in [0.001, 0.99] */
+    TI_DIST_HYPER,   /* hyper(MEAN,CV2): two exponentials, each half of the work; CV2 in [1, 1e6] */
+    TI_DIST_H2,      /* h2(P,MEAN1,MEAN2): exponential of MEAN1 with probability P, else of MEAN2 */
+    TI_DIST_STEPS    /* steps(V1:P1,V2:P2,...): rising values with these probabilities */
 };
 
+#define TI_DIST_STEPS_MAX 8
+
+/* Filled by ti_dist_parse (). FIXED, EXP, UNIFORM, BIMODAL, PARETO, SHIFTED and H2 may be filled by
+ * hand as well: nothing in them is computed. */
 struct ti_dist {
     enum ti_dist_kind kind;
     uint64_t a_ns, b_ns; /* the durations of the specification, in its order; b may be unused */
-    double p;            /* P, ALPHA */
-    double mu, sigma;    /* LOGNORMAL: of the logarithm in ns */
+    double p;            /* P, ALPHA, SHAPE, CV2 */
+    double mu, sigma;    /* LOGNORMAL: of the logarithm in ns. BOUNDED_PARETO: mu is (MIN / MAX) ^
+                            ALPHA. HYPER: mu is the probability of the shorter exponential */
+    uint32_t steps;      /* STEPS: values */
+    uint64_t step_ns[TI_DIST_STEPS_MAX];
+    double step_cdf[TI_DIST_STEPS_MAX]; /* probability of this value or a smaller one */
 };
 
 enum ti_service_kind {
@@ -62,9 +78,11 @@ TIED_NODISCARD int ti_service_parse (const char *text, struct ti_service *out, c
 /* "4s,200ms": mean gap, length. */
 TIED_NODISCARD int ti_pause_parse (const char *text, struct ti_pause *out, char *why);
 
-/* The value at (random + 1/2) / 2^64 of the distribution: finite, at most TI_DIST_MAX_NS. */
+/* The value at (random + 1/2) / 2^64 of the distribution: finite, at most TI_DIST_MAX_NS. HYPER and
+ * H2 are not inverted: where the number lies chooses the exponential, and the value in that. */
 uint64_t ti_dist_draw (const struct ti_dist *self, uint64_t random);
-/* Mean of the distribution, the cap of a draw left out of account. */
+/* Mean of the distribution, the cap of a draw left out of account; ns. */
+double ti_dist_mean (const struct ti_dist *self);
 uint64_t ti_dist_mean_ns (const struct ti_dist *self);
 /* Share of the draws at or below ns, in [0, 1]. */
 double ti_dist_cdf (const struct ti_dist *self, uint64_t ns);

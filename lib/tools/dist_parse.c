@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading service specifications: a name, parentheses, one to three values. */
+/* Reading service specifications: a name, parentheses, one to eight values. */
 #include "dist.h"
 
 #include <math.h>
@@ -9,25 +9,31 @@
 #include <string.h>
 
 #include "cli.h"
+#include "portable.h"
 #include "units.h"
 
 #include <tied/error.h>
 
-#define ARGUMENTS_MAX 3
+#define ARGUMENTS_MAX TI_DIST_STEPS_MAX
 #define ARGUMENT_MAX  32
+#define FORM_MAX      3
 
 enum argument_type {
     DURATION,          /* [0, TI_DIST_MAX_NS] */
     POSITIVE_DURATION, /* not 0 */
     PROBABILITY,       /* [0, 1] */
-    ALPHA              /* [1.01, 100] */
+    ALPHA,             /* [1.01, 100] */
+    ANY_ALPHA,         /* [0.01, 100] */
+    SHAPE,             /* [0.1, 100] */
+    TAIL_SHAPE,        /* [0.001, 0.99] */
+    CV2                /* [1, 1e6] */
 };
 
 struct form {
     const char *name;
     enum ti_dist_kind kind;
     uint32_t count;
-    enum argument_type types[ARGUMENTS_MAX];
+    enum argument_type types[FORM_MAX];
     const char *example;
 };
 
@@ -38,6 +44,21 @@ static const struct form forms[] = {
     {"bimodal", TI_DIST_BIMODAL, 3, {DURATION, DURATION, PROBABILITY}, "bimodal(5ms,200ms,0.01)"},
     {"lognormal", TI_DIST_LOGNORMAL, 2, {POSITIVE_DURATION, DURATION}, "lognormal(10ms,20ms)"},
     {"pareto", TI_DIST_PARETO, 2, {POSITIVE_DURATION, ALPHA}, "pareto(2ms,1.5)"},
+    {"shifted", TI_DIST_SHIFTED, 2, {DURATION, DURATION}, "shifted(2ms,8ms)"},
+    {"weibull", TI_DIST_WEIBULL, 2, {POSITIVE_DURATION, SHAPE}, "weibull(10ms,0.5)"},
+    {"bounded_pareto",
+     TI_DIST_BOUNDED_PARETO,
+     3,
+     {POSITIVE_DURATION, POSITIVE_DURATION, ANY_ALPHA},
+     "bounded_pareto(1ms,10s,1.1)"},
+    {"gpareto",
+     TI_DIST_GPARETO,
+     3,
+     {DURATION, POSITIVE_DURATION, TAIL_SHAPE},
+     "gpareto(0s,16us,0.15)"},
+    {"hyper", TI_DIST_HYPER, 2, {DURATION, CV2}, "hyper(10ms,4)"},
+    {"h2", TI_DIST_H2, 3, {PROBABILITY, DURATION, DURATION}, "h2(0.95,1ms,10ms)"},
+    {"steps", TI_DIST_STEPS, 0, {DURATION}, "steps(1ms:0.9,10ms:0.09,100ms:0.01)"},
 };
 #define FORMS_COUNT (sizeof forms / sizeof forms[0])
 
@@ -95,6 +116,14 @@ static int parse_argument (
         return parse_real (text, 0, 1, out_real, why);
     case ALPHA:
         return parse_real (text, 1.01, 100, out_real, why);
+    case ANY_ALPHA:
+        return parse_real (text, 0.01, 100, out_real, why);
+    case SHAPE:
+        return parse_real (text, 0.1, 100, out_real, why);
+    case TAIL_SHAPE:
+        return parse_real (text, 0.001, 0.99, out_real, why);
+    case CV2:
+        return parse_real (text, 1, 1e6, out_real, why);
     }
     return TIED_ERR_INVAL;
 }
@@ -140,9 +169,10 @@ static int refuse_name (const char *text, size_t length, char *why)
     if (nearest)
         return refuse (why, "%s is not a distribution; did you mean %s?",
                        ti_cli_quote (name, quoted), nearest);
-    return refuse (why,
-                   "%s is not a distribution: use fixed exp uniform bimodal lognormal or pareto",
-                   ti_cli_quote (name, quoted));
+    char list[TI_DIST_WHY_MAX / 2 + 32] = "";
+    for (size_t i = 0, used = 0; i < FORMS_COUNT; i++)
+        used += (size_t)snprintf (list + used, sizeof list - used, " %s", names[i]);
+    return refuse (why, "%s is not one of%s", ti_cli_quote (name, quoted), list);
 }
 
 /* What the values must be to each other, and the parameters that are computed once. */
@@ -152,12 +182,56 @@ static int finish (struct ti_dist *dist, char *why)
         return refuse (why, "uniform(LOW,HIGH): LOW is larger than HIGH");
     if (dist->kind == TI_DIST_BIMODAL && dist->a_ns > dist->b_ns)
         return refuse (why, "bimodal(SHORT,LONG,P): SHORT is larger than LONG");
+    if (dist->kind == TI_DIST_BOUNDED_PARETO && dist->a_ns > dist->b_ns)
+        return refuse (why, "bounded_pareto(MIN,MAX,ALPHA): MIN is larger than MAX");
     if (dist->kind == TI_DIST_LOGNORMAL) {
         double ratio = (double)dist->b_ns / (double)dist->a_ns;
-        double variance = log1p (ratio * ratio);
+        double variance = ti_log1p (ratio * ratio);
         dist->sigma = sqrt (variance);
-        dist->mu = log ((double)dist->a_ns) - variance / 2;
+        dist->mu = ti_log ((double)dist->a_ns) - variance / 2;
     }
+    if (dist->kind == TI_DIST_BOUNDED_PARETO)
+        dist->mu = ti_pow ((double)dist->a_ns / (double)dist->b_ns, dist->p);
+    if (dist->kind == TI_DIST_HYPER)
+        dist->mu = (1 + sqrt ((dist->p - 1) / (dist->p + 1))) / 2;
+    return TIED_OK;
+}
+
+/* VALUE:PROBABILITY */
+static int parse_step (struct ti_dist *dist, char *text, char *why)
+{
+    char *colon = strchr (text, ':');
+    double share;
+    if (!colon)
+        return refuse (why,
+                       "steps(V1:P1,V2:P2,...): each is a duration, a colon and a probability");
+    *colon = '\0';
+    uint32_t i = dist->steps++;
+    int rc = parse_duration (text, &dist->step_ns[i], why);
+    if (rc == TIED_OK)
+        rc = parse_real (colon + 1, 0, 1, &share, why);
+    if (rc)
+        return rc;
+    if (i > 0 && dist->step_ns[i] <= dist->step_ns[i - 1])
+        return refuse (why, "steps(V1:P1,V2:P2,...): the values must rise");
+    dist->step_cdf[i] = share + (i > 0 ? dist->step_cdf[i - 1] : 0);
+    return TIED_OK;
+}
+
+static int
+parse_steps (char pieces[ARGUMENTS_MAX][ARGUMENT_MAX], int count, struct ti_dist *out, char *why)
+{
+    struct ti_dist dist = {.kind = TI_DIST_STEPS};
+    for (int i = 0; i < count; i++) {
+        int rc = parse_step (&dist, pieces[i], why);
+        if (rc)
+            return rc;
+    }
+    /* Thirds do not end: the last one takes what is missing. */
+    double sum = dist.step_cdf[dist.steps - 1];
+    if (sum < 1 - 1e-3 || sum > 1 + 1e-9)
+        return refuse (why, "steps(V1:P1,V2:P2,...): the probabilities sum to %g, not to 1", sum);
+    *out = dist;
     return TIED_OK;
 }
 
@@ -169,15 +243,24 @@ int ti_dist_parse (const char *text, struct ti_dist *out, char *why)
         return refuse_name (text, length, why);
     char pieces[ARGUMENTS_MAX][ARGUMENT_MAX];
     int count = text[length] ? split (text + length + 1, pieces) : -1;
+    if (form->kind == TI_DIST_STEPS) {
+        if (count < 1)
+            return refuse (why, "steps takes 1 to %d values in parentheses, as in %s",
+                           TI_DIST_STEPS_MAX, form->example);
+        return parse_steps (pieces, count, out, why);
+    }
     if (count != (int)form->count)
         return refuse (why, "%s takes %u value%s in parentheses, as in %s", form->name,
                        (unsigned)form->count, form->count == 1 ? "" : "s", form->example);
     struct ti_dist dist = {.kind = form->kind};
+    uint64_t *target = &dist.a_ns;
     for (uint32_t i = 0; i < form->count; i++) {
-        uint64_t *target = i == 0 ? &dist.a_ns : &dist.b_ns;
+        bool is_duration = form->types[i] == DURATION || form->types[i] == POSITIVE_DURATION;
         int rc = parse_argument (pieces[i], form->types[i], target, &dist.p, why);
         if (rc)
             return rc;
+        if (is_duration)
+            target = &dist.b_ns;
     }
     int rc = finish (&dist, why);
     if (rc == TIED_OK)

@@ -70,7 +70,8 @@ struct sim_workload {
 
     struct ti_dist service;         /* of a copy, or of the call's size (SX), at speed 1 */
     struct sim_table service_table; /* count > 0: drawn from it instead, value by value */
-    bool service_in_order;          /* the table is a trace: call i takes entry i mod count */
+    bool service_in_order;          /* the table is a trace: call i takes entry i mod count;
+                                       INDEPENDENT: its copy 0 does, others draw from the table */
     enum sim_copies copies;
     double correlation; /* INDEPENDENT: share of the copies that take the call's common
                            draw instead of their own, [0, 1] */
@@ -204,7 +205,8 @@ void sim_scenario_deinit (struct sim_scenario *self);
 double sim_scenario_mean_service_ns (const struct sim_scenario *self);
 /* Work that all replicas can do: mean speed x workers, summed. */
 double sim_scenario_capacity (const struct sim_scenario *self);
-/* Requests per second that are offered, from load or rate_per_s (open arrivals). */
+/* Requests per second that are offered: rate_per_s, or from load. The times of a trace are
+ * stretched to this; with neither they stay as recorded. 0: closed loop, or nothing is offered. */
 double sim_scenario_rate_per_s (const struct sim_scenario *self);
 bool sim_policy_is_reference (enum sim_policy_kind kind);
 /* "tied", "central"... */

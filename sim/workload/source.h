@@ -13,6 +13,9 @@
 #include "scenario/scenario.h"
 #include "study/result.h"
 
+/* Nothing arrives before: links can greet first. Arrivals count from here. */
+#define SIM_SOURCE_START_NS TIED_S (1)
+
 struct sim_source;
 
 struct sim_request {
@@ -21,22 +24,29 @@ struct sim_request {
     uint32_t client;     /* of all its calls */
 };
 
-/* NULL: no memory, or no request can be offered (rate 0). The scenario is borrowed. */
+/* NULL: no memory, or no request can be offered (rate 0, an empty table of times, no users). The
+ * scenario is borrowed. Of the result only those fields are touched that finish () names, and the
+ * histogram. */
 struct sim_source *
 sim_source_new (const struct sim_scenario *scenario, uint64_t seed, struct sim_result *result);
 void sim_source_free (struct sim_source *self);
 
 /* Time of the next request, TIED_NEVER: none until a call ends, or no more. */
 tied_time_t sim_source_time (const struct sim_source *self);
-/* Takes the next request. */
+/* Takes the next request; there is one, and its time is not earlier than any time told before. */
 void sim_source_take (struct sim_source *self, struct sim_request *out);
-/* A call has ended. Closed loops offer the next request of the same user from now on. */
+/* A call has ended, once for each. Closed loops offer the next request of the same user from now
+ * on when its request has ended. */
 void sim_source_ended (struct sim_source *self, uint64_t call, uint32_t outcome, tied_time_t now);
-/* All measured requests have ended, and no further one would change the result. */
+/* All calls of all measured requests have ended: no further one would change the result. */
 bool sim_source_is_done (const struct sim_source *self);
+/* The first measured request has arrived, and the last one has not: busy time counts. It changes in
+ * sim_source_take () alone. */
+bool sim_source_is_in_span (const struct sim_source *self);
 /* The request of this call is measured: count its copies and executions. */
 bool sim_source_is_measured (const struct sim_source *self, uint64_t call);
-/* Writes what it counted into the result: calls cut, outcomes, backlog, is_unstable. */
+/* Writes what it counted into the result: latency_sum_ns, requests, calls, outcomes, all_calls,
+ * all_requests, cut_requests, span_ns, backlog_first and _last, is_unstable. */
 void sim_source_finish (struct sim_source *self, tied_time_t now);
 
 #endif
