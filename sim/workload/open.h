@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The requests that have calls in flight, found by number. Its size follows what is in flight, not
- * what has ever been: an open table with the number itself as the hash, since the numbers in flight
- * lie close together.
+ * what has ever been: an open table, at most half full.
  */
 #ifndef SIM_OPEN_H
 #define SIM_OPEN_H
@@ -23,7 +22,8 @@ struct sim_open_request {
 
 struct sim_open {
     struct sim_open_request *slots;
-    uint64_t mask; /* slots - 1, a power of two minus one */
+    uint64_t mask;  /* slots - 1, a power of two minus one */
+    unsigned shift; /* 64 - bits of the mask */
     uint64_t count;
 };
 

@@ -70,7 +70,9 @@ static int compare_doubles (const void *a, const void *b)
 
 static void poisson_gaps_are_exponential_with_the_rate_asked_for (void **state)
 {
-    enum { N = 100000 };
+    enum {
+        N = 100000
+    };
     static double gaps[N];
     struct fixture f;
     (void)state;
@@ -331,7 +333,9 @@ static void a_user_sends_again_after_the_end_and_a_thought (void **state)
 
 static void the_table_of_open_requests_agrees_with_a_plain_one (void **state)
 {
-    enum { NUMBERS = 20000 };
+    enum {
+        NUMBERS = 20000
+    };
     static bool is_open[NUMBERS];
     struct sim_open open;
     struct ti_prng prng;
