@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* The tree of a YAML text, built from the events of libyaml with our own bounds. */
+#include "document.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <yaml.h>
+
+#include "base/assert.h"
+#include "document_text.h"
+#include "tools/cli.h"
+
+#include <tied/error.h>
+
+struct builder {
+    struct sim_document *document;
+    const char *text;
+    size_t size;
+    char *why;
+    yaml_parser_t parser;
+    uint32_t stack[SIM_DOCUMENT_DEPTH_MAX]; /* maps and lists that are open, by number */
+    uint32_t depth;
+    char *key; /* of the value that comes next, in a map */
+    yaml_mark_t key_mark;
+    bool has_root;
+};
+
+int sim_document_refuse (const struct sim_document *self,
+                         uint32_t line,
+                         uint32_t column,
+                         char why[SIM_DOCUMENT_WHY_MAX],
+                         const char *format,
+                         ...)
+{
+    va_list args;
+    va_start (args, format);
+    int length = snprintf (why, SIM_DOCUMENT_WHY_MAX, "%s:%u:%u: ", self->name, line, column);
+    TI_ASSERT (length > 0 && length < SIM_DOCUMENT_WHY_MAX);
+    vsnprintf (why + length, (size_t)(SIM_DOCUMENT_WHY_MAX - length), format, args);
+    va_end (args);
+    return TIED_ERR_INVAL;
+}
+
+static uint32_t from_one (size_t index)
+{
+    return index >= SIM_DOCUMENT_BYTES_MAX ? (uint32_t)SIM_DOCUMENT_BYTES_MAX
+                                           : (uint32_t)(index + 1);
+}
+
+static int refuse_at (struct builder *self, yaml_mark_t mark, const char *what)
+{
+    return sim_document_refuse (self->document, from_one (mark.line), from_one (mark.column),
+                                self->why, "%s", what);
+}
+
+static int no_memory (struct builder *self)
+{
+    snprintf (self->why, SIM_DOCUMENT_WHY_MAX, "%s: no memory", self->document->name);
+    return TIED_ERR_SYSTEM;
+}
+
+/* The end of a long name says more than its beginning. */
+static void set_name (struct sim_document *self, const char *name)
+{
+    size_t length = strlen (name);
+    bool is_cut = length >= SIM_DOCUMENT_NAME_MAX;
+    snprintf (self->name, SIM_DOCUMENT_NAME_MAX, "%s%s", is_cut ? "..." : "",
+              is_cut ? name + length - (SIM_DOCUMENT_NAME_MAX - 4) : name);
+    for (char *c = self->name; *c; c++)
+        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+            *c = '?';
+}
+
+static int refuse_syntax (struct builder *self)
+{
+    const yaml_parser_t *parser = &self->parser;
+    if (parser->error == YAML_MEMORY_ERROR)
+        return no_memory (self);
+    uint32_t line = from_one (parser->problem_mark.line);
+    uint32_t column = from_one (parser->problem_mark.column);
+    if (parser->error == YAML_READER_ERROR)
+        sim_text_position (self->text, self->size, parser->problem_offset, &line, &column);
+    if (sim_text_is_tab (self->text, self->size, line, column))
+        return sim_document_refuse (self->document, line, column, self->why,
+                                    "a tab: indent with blanks");
+    return sim_document_refuse (self->document, line, column, self->why, "not YAML: %s%s%s",
+                                parser->context ? parser->context : "", parser->context ? ": " : "",
+                                parser->problem ? parser->problem : "it cannot be read");
+}
+
+static char *copy_scalar (const yaml_event_t *event)
+{
+    size_t length = event->data.scalar.length;
+    char *copy = malloc (length + 1);
+    if (copy) {
+        memcpy (copy, event->data.scalar.value, length);
+        copy[length] = '\0';
+    }
+    return copy;
+}
+
+/* Anchors, aliases and tags: what a file of settings has no use for, and a bomb needs. */
+static int check_plainness (struct builder *self, const yaml_event_t *event)
+{
+    const yaml_char_t *anchor = NULL, *tag = NULL;
+    if (event->type == YAML_ALIAS_EVENT)
+        return refuse_at (self, event->start_mark, "an alias: write the value out, or use extends");
+    if (event->type == YAML_SCALAR_EVENT) {
+        anchor = event->data.scalar.anchor;
+        tag = event->data.scalar.tag;
+        if (memchr (event->data.scalar.value, 0, event->data.scalar.length))
+            return refuse_at (self, event->start_mark, "a text with a NUL inside");
+    } else if (event->type == YAML_SEQUENCE_START_EVENT) {
+        anchor = event->data.sequence_start.anchor;
+        tag = event->data.sequence_start.tag;
+    } else if (event->type == YAML_MAPPING_START_EVENT) {
+        anchor = event->data.mapping_start.anchor;
+        tag = event->data.mapping_start.tag;
+    }
+    if (anchor)
+        return refuse_at (self, event->start_mark, "an anchor: there are no aliases here");
+    if (tag)
+        return refuse_at (self, event->start_mark, "a tag: the key decides what its value is");
+    return 0;
+}
+
+static int take_key (struct builder *self, const yaml_event_t *event)
+{
+    struct sim_document *document = self->document;
+    const struct sim_node *map = &document->nodes[self->stack[self->depth - 1]];
+    char quoted[TI_CLI_QUOTE_MAX];
+    if (event->type != YAML_SCALAR_EVENT)
+        return refuse_at (self, event->start_mark, "a key is one word");
+    if (map->count == SIM_DOCUMENT_KEYS_MAX)
+        return refuse_at (self, event->start_mark, "more keys in one map than there could be");
+    self->key = copy_scalar (event);
+    self->key_mark = event->start_mark;
+    if (!self->key)
+        return no_memory (self);
+    const struct sim_node *twin = sim_node_get (document, map, self->key);
+    if (twin)
+        return sim_document_refuse (document, from_one (event->start_mark.line),
+                                    from_one (event->start_mark.column), self->why,
+                                    "key %s is there twice: first in line %u",
+                                    ti_cli_quote (self->key, quoted), twin->key_line);
+    return 0;
+}
+
+static int add_node (struct builder *self, yaml_mark_t mark, uint32_t *out)
+{
+    struct sim_document *document = self->document;
+    if (document->count == SIM_DOCUMENT_NODES_MAX)
+        return refuse_at (self, mark, "more values than a file of this kind can need");
+    if (document->count == document->capacity) {
+        uint32_t capacity = document->capacity ? document->capacity * 2 : 64;
+        struct sim_node *nodes = realloc (document->nodes, capacity * sizeof *nodes);
+        if (!nodes)
+            return no_memory (self);
+        document->nodes = nodes;
+        document->capacity = capacity;
+    }
+    uint32_t number = document->count++;
+    struct sim_node *node = &document->nodes[number];
+    *node = (struct sim_node){.line = from_one (mark.line), .column = from_one (mark.column)};
+    *out = number;
+    if (self->depth == 0) {
+        self->has_root = true;
+        return 0;
+    }
+    struct sim_node *parent = &document->nodes[self->stack[self->depth - 1]];
+    if (parent->count++)
+        document->nodes[parent->last].next = number;
+    else
+        parent->first = number;
+    parent->last = number;
+    if (parent->kind == SIM_NODE_MAP) {
+        node->key = self->key;
+        node->key_line = from_one (self->key_mark.line);
+        node->key_column = from_one (self->key_mark.column);
+        self->key = NULL;
+    }
+    return 0;
+}
+
+static int take_value (struct builder *self, const yaml_event_t *event)
+{
+    uint32_t number = 0;
+    int rc = add_node (self, event->start_mark, &number);
+    if (rc)
+        return rc;
+    struct sim_node *node = &self->document->nodes[number];
+    if (event->type == YAML_SCALAR_EVENT) {
+        node->is_quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
+        node->text = copy_scalar (event);
+        return node->text ? 0 : no_memory (self);
+    }
+    node->kind = event->type == YAML_MAPPING_START_EVENT ? SIM_NODE_MAP : SIM_NODE_LIST;
+    if (self->depth == SIM_DOCUMENT_DEPTH_MAX)
+        return refuse_at (self, event->start_mark, "maps and lists are nested too deep");
+    self->stack[self->depth++] = number;
+    return 0;
+}
+
+static int take_event (struct builder *self, const yaml_event_t *event)
+{
+    switch (event->type) {
+    case YAML_ALIAS_EVENT:
+    case YAML_SCALAR_EVENT:
+    case YAML_SEQUENCE_START_EVENT:
+    case YAML_MAPPING_START_EVENT: {
+        int rc = check_plainness (self, event);
+        if (rc)
+            return rc;
+        bool is_in_map = self->depth > 0 &&
+                         self->document->nodes[self->stack[self->depth - 1]].kind == SIM_NODE_MAP;
+        if (is_in_map && !self->key)
+            return take_key (self, event);
+        return take_value (self, event);
+    }
+    case YAML_SEQUENCE_END_EVENT:
+    case YAML_MAPPING_END_EVENT:
+        self->depth--;
+        return 0;
+    case YAML_DOCUMENT_START_EVENT:
+        if (self->has_root)
+            return refuse_at (self, event->start_mark, "a second document: a file has one");
+        return 0;
+    case YAML_NO_EVENT:
+    case YAML_STREAM_START_EVENT:
+    case YAML_STREAM_END_EVENT:
+    case YAML_DOCUMENT_END_EVENT:
+        return 0;
+    }
+    return 0;
+}
+
+static int build (struct builder *self)
+{
+    for (bool is_done = false; !is_done;) {
+        yaml_event_t event;
+        if (!yaml_parser_parse (&self->parser, &event))
+            return refuse_syntax (self);
+        int rc = take_event (self, &event);
+        is_done = event.type == YAML_STREAM_END_EVENT;
+        yaml_event_delete (&event);
+        if (rc)
+            return rc;
+    }
+    const struct sim_node *root = self->document->nodes;
+    if (!self->has_root ||
+        (root->kind == SIM_NODE_SCALAR && !root->is_quoted && root->text[0] == '\0'))
+        return sim_document_refuse (self->document, 1, 1, self->why, "there is nothing in it");
+    return 0;
+}
+
+int sim_document_read (const char *name,
+                       const char *text,
+                       size_t size,
+                       struct sim_document *out,
+                       char why[SIM_DOCUMENT_WHY_MAX])
+{
+    struct sim_document document = {.nodes = NULL};
+    struct builder self = {.document = &document, .text = text, .size = size, .why = why};
+    set_name (&document, name);
+    if (size > SIM_DOCUMENT_BYTES_MAX) {
+        snprintf (why, SIM_DOCUMENT_WHY_MAX, "%s: is larger than 1 MiB", document.name);
+        return TIED_ERR_INVAL;
+    }
+    uint32_t line, column;
+    const char *fault = sim_text_fault (text, size, &line, &column);
+    if (fault)
+        return sim_document_refuse (&document, line, column, why, "%s", fault);
+    if (!yaml_parser_initialize (&self.parser))
+        return no_memory (&self);
+    yaml_parser_set_encoding (&self.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string (&self.parser, (const unsigned char *)text, size);
+    int rc = build (&self);
+    yaml_parser_delete (&self.parser);
+    free (self.key);
+    if (rc)
+        sim_document_deinit (&document);
+    else
+        *out = document;
+    return rc;
+}
+
+void sim_document_deinit (struct sim_document *self)
+{
+    for (uint32_t i = 0; i < self->count; i++) {
+        free (self->nodes[i].text);
+        free (self->nodes[i].key);
+    }
+    free (self->nodes);
+    *self = (struct sim_document){.nodes = NULL};
+}
+
+const struct sim_node *sim_node_first (const struct sim_document *self, const struct sim_node *node)
+{
+    return node->count ? &self->nodes[node->first] : NULL;
+}
+
+const struct sim_node *sim_node_next (const struct sim_document *self, const struct sim_node *node)
+{
+    return node->next ? &self->nodes[node->next] : NULL;
+}
+
+const struct sim_node *
+sim_node_get (const struct sim_document *self, const struct sim_node *node, const char *key)
+{
+    if (node->kind != SIM_NODE_MAP)
+        return NULL;
+    const struct sim_node *child = sim_node_first (self, node);
+    while (child && strcmp (child->key, key) != 0)
+        child = sim_node_next (self, child);
+    return child;
+}

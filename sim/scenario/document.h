@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A small YAML text as a tree of maps, lists and scalars, each with its line and column. It knows
+ * nothing of what the keys mean (schema.h does).
+ *
+ * The text is hostile. Refused are: more than SIM_DOCUMENT_BYTES_MAX bytes, what is not UTF-8,
+ * control characters, nesting and counts beyond the bounds below, anchors, aliases and tags, a key
+ * that occurs twice in a map or is no scalar, a second document, and a text without a value.
+ */
+#ifndef SIM_DOCUMENT_H
+#define SIM_DOCUMENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <tied/export.h>
+
+#define SIM_DOCUMENT_BYTES_MAX ((size_t)1 << 20)
+#define SIM_DOCUMENT_DEPTH_MAX 12
+#define SIM_DOCUMENT_NODES_MAX 20000
+#define SIM_DOCUMENT_KEYS_MAX  256 /* in one map */
+#define SIM_DOCUMENT_NAME_MAX  80  /* bytes of the name in messages, with NUL: its end counts */
+/* One line of a reason, with its NUL. */
+#define SIM_DOCUMENT_WHY_MAX 256
+
+enum sim_node_kind {
+    SIM_NODE_SCALAR = 0,
+    SIM_NODE_LIST,
+    SIM_NODE_MAP
+};
+
+struct sim_node {
+    enum sim_node_kind kind;
+    bool is_quoted;        /* SCALAR: in quotes, or a block of text */
+    char *text;            /* SCALAR, never NULL, NUL-terminated and without NUL inside */
+    char *key;             /* NULL: not in a map */
+    uint32_t line, column; /* of the value, from 1; columns count characters */
+    uint32_t key_line, key_column;
+    uint32_t first, last, next; /* numbers of nodes, 0: none */
+    uint32_t count;             /* children */
+};
+
+struct sim_document {
+    char name[SIM_DOCUMENT_NAME_MAX]; /* for messages: no control characters */
+    struct sim_node *nodes;           /* number 0 is the root */
+    uint32_t count, capacity;
+};
+
+/* @return 0 (deinit it), TIED_ERR_INVAL, TIED_ERR_SYSTEM (no memory): why has one line */
+TIED_NODISCARD int sim_document_read (const char *name,
+                                      const char *text,
+                                      size_t size,
+                                      struct sim_document *out,
+                                      char why[SIM_DOCUMENT_WHY_MAX]);
+void sim_document_deinit (struct sim_document *self);
+
+/* NULL: no child, the last one, no such key. */
+const struct sim_node *sim_node_first (const struct sim_document *self,
+                                       const struct sim_node *node);
+const struct sim_node *sim_node_next (const struct sim_document *self, const struct sim_node *node);
+const struct sim_node *
+sim_node_get (const struct sim_document *self, const struct sim_node *node, const char *key);
+
+/* "NAME:LINE:COLUMN: ..." @return TIED_ERR_INVAL */
+int sim_document_refuse (const struct sim_document *self,
+                         uint32_t line,
+                         uint32_t column,
+                         char why[SIM_DOCUMENT_WHY_MAX],
+                         const char *format,
+                         ...) __attribute__ ((format (printf, 5, 6)));
+
+#endif

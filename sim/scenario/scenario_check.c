@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT */
+/* What must hold between the values of a scenario, whichever document gave them. */
+#include "scenario_form.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#include <tied/error.h>
+
+/* As the client core bounds it. */
+#define KNOWN_MAX 4096u
+
+static int check_shares (const struct sim_factor *factors,
+                         uint32_t count,
+                         const char *path,
+                         struct sim_reader *reader)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < count; i++)
+        sum += factors[i].share;
+    if (count == 0 || fabs (sum - 1) < 1e-6)
+        return 0;
+    return sim_reader_refuse_key (reader, path, "the shares sum to %.6g instead of 1", sum);
+}
+
+static int check_workload (const struct sim_workload *w, struct sim_reader *reader)
+{
+    if (w->fan_out_needed > w->fan_out)
+        return sim_reader_refuse_key (reader, "fan_out.needed", "%u answers of %u calls",
+                                      w->fan_out_needed, w->fan_out);
+    if (w->correlation > 0 && w->copies != SIM_COPIES_INDEPENDENT)
+        return sim_reader_refuse_key (reader, "correlation",
+                                      "has no effect unless copies are independent: remove it, or "
+                                      "set it to 0");
+    if (w->jitter_share > 0 && !(w->jitter_factor > 1))
+        return sim_reader_refuse_key (reader, "jitter", "\"factor\" is missing");
+    if (w->copies != SIM_COPIES_SX)
+        return 0;
+    return check_shares (w->slowdown, w->slowdown_count, "copies.slowdown", reader);
+}
+
+static int check_subset (const struct sim_scenario *s, struct sim_reader *reader)
+{
+    const struct sim_replicas *r = &s->replicas;
+    if (r->subset > r->count)
+        return sim_reader_refuse_key (reader, "replicas.subset", "%u of %u replicas", r->subset,
+                                      r->count);
+    if (r->subset && r->count % r->subset)
+        return sim_reader_refuse_key (reader, "replicas.subset",
+                                      "%u replicas do not make whole groups of %u", r->count,
+                                      r->subset);
+    if (r->subset && r->count / r->subset > s->clients)
+        return sim_reader_refuse_key (reader, "replicas.subset",
+                                      "%u groups but %u clients: some groups would have none",
+                                      r->count / r->subset, s->clients);
+    uint32_t known = r->subset ? r->subset : r->count;
+    for (uint32_t i = 0; i < s->policies_count; i++)
+        if (known > KNOWN_MAX && !sim_policy_is_reference (s->policies[i].kind))
+            return sim_reader_refuse_key (
+                reader, "replicas", "a client knows at most %u replicas: give subset", KNOWN_MAX);
+    return 0;
+}
+
+static int check_replicas (const struct sim_replicas *r, struct sim_reader *reader)
+{
+    if (r->slow_count > r->count)
+        return sim_reader_refuse_key (reader, "replicas.slow.count", "%u of %u replicas",
+                                      r->slow_count, r->count);
+    if (r->slow_count > 0 && !(r->slow_factor > 1))
+        return sim_reader_refuse_key (reader, "replicas.slow", "\"factor\" is missing");
+    if ((r->pause.gap_ns == 0) != (r->pause.length_ns == 0))
+        return sim_reader_refuse_key (reader, "replicas.pause", "gap and length belong together");
+    return check_shares (r->vary, r->vary_count, "replicas.vary.factors", reader);
+}
+
+static int check_policies (const struct sim_scenario *s, struct sim_reader *reader)
+{
+    char path[SIM_SCHEMA_PATH_MAX];
+    for (uint32_t i = 0; i < s->policies_count; i++) {
+        const struct sim_policy *policy = &s->policies[i];
+        snprintf (path, sizeof path, "policies[%u]", i);
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp (s->policies[k].name, policy->name) == 0)
+                return sim_reader_refuse_key (reader, path,
+                                              "the name %s is that of policies[%u] already: give "
+                                              "another one",
+                                              policy->name, k);
+        bool has_d = policy->kind == SIM_POLICY_JSQ || policy->kind == SIM_POLICY_IDEAL_COS ||
+                     policy->kind == SIM_POLICY_IDEAL_COC;
+        if (has_d && policy->d > s->replicas.count)
+            return sim_reader_refuse_key (reader, path, "d is %u, but there are %u replicas",
+                                          policy->d, s->replicas.count);
+    }
+    return 0;
+}
+
+static int check_published (const struct sim_scenario *s, struct sim_reader *reader)
+{
+    char path[SIM_SCHEMA_PATH_MAX];
+    for (uint32_t i = 0; i < s->published_count; i++) {
+        uint32_t k = 0;
+        while (k < s->policies_count && strcmp (s->policies[k].name, s->published[i].policy) != 0)
+            k++;
+        if (k < s->policies_count)
+            continue;
+        snprintf (path, sizeof path, "published[%u].policy", i);
+        return sim_reader_refuse_key (reader, path, "no policy has the name %s",
+                                      s->published[i].policy);
+    }
+    return 0;
+}
+
+int sim_form_check (const struct sim_form *form, struct sim_reader *reader)
+{
+    const struct sim_scenario *s = &form->scenario;
+    int rc = check_workload (&s->workload, reader);
+    if (rc == 0)
+        rc = check_replicas (&s->replicas, reader);
+    if (rc == 0)
+        rc = check_policies (s, reader);
+    if (rc == 0)
+        rc = check_subset (s, reader);
+    if (rc == 0)
+        rc = check_published (s, reader);
+    if (rc == 0 && s->sweep.loads_count > 0 && s->workload.arrivals == SIM_ARRIVALS_CLOSED)
+        return sim_reader_refuse_key (reader, "sweep",
+                                      "a closed loop has no load to run through: remove it");
+    return rc;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* The page docs/scenario.md: what cannot be said in a table, then the table itself. */
+#include "read.h"
+
+#include "scenario_form.h"
+
+#include <tied/error.h>
+
+static const char head[] =
+    "# Scenarios\n"
+    "\n"
+    "<!-- Printed from the table in sim/scenario/scenario_schema.c; a test compares. -->\n"
+    "\n"
+    "A scenario says what `tied-sim` simulates: load, service times, replicas, network, policies, "
+    "and\n"
+    "how much of it is run. It is a YAML file (JSON is YAML) of at most 1 MiB. Every key has a\n"
+    "default but `policies`:\n"
+    "\n"
+    "```yaml\n"
+    "policies: [single, tied]\n"
+    "```\n"
+    "\n"
+    "```yaml\n"
+    "name: two-speeds\n"
+    "title: every fourth replica is half as fast\n"
+    "load: 0.6\n"
+    "service: lognormal(10ms,20ms)\n"
+    "replicas:\n"
+    "  count: 20\n"
+    "  workers: 2\n"
+    "  speeds: [1, 1, 1, 0.5]\n"
+    "clients: 4\n"
+    "network: {delay: 100us, extra: exp(20us)}\n"
+    "policies:\n"
+    "  - single\n"
+    "  - tied\n"
+    "  - {name: tied-8, kind: tied, samples: 8}\n"
+    "  - tied-hedge/p95\n"
+    "  - central\n"
+    "amount: {calls: 20000, replications: 20, precision: 2%}\n"
+    "sweep: [0.3, 0.5, 0.7, 0.9]\n"
+    "```\n"
+    "\n"
+    "A file that is wrong is refused with one line that says where:\n"
+    "\n"
+    "```\n"
+    "my.yaml:9:7: unknown key \"stager\" in policies[1]: did you mean \"stagger\"?\n"
+    "my.yaml:3:7: load: 1.7 is out of range (0, 1.5]\n"
+    "```\n"
+    "\n"
+    "Anchors, aliases, tags, a key given twice, a second document and tabs as indent are refused.\n"
+    "\n"
+    "## Values\n"
+    "\n"
+    "- **duration**: a number and its unit, `300ns`, `50us`, `1.5ms`, `2s`, `5m`, `1h`; 0 is "
+    "`0s`.\n"
+    "- **rate**: `500`, `500/s`, `1.5k/s`, `90/m`.\n"
+    "- **share**: a number such as `0.02`, or `2%`.\n"
+    "- **whole**, **number**: without quotes; never negative.\n"
+    "- **distribution** of durations: `fixed(T)`, `exp(MEAN)`, `shifted(OFFSET,MEAN)` (OFFSET and "
+    "an\n"
+    "  exponential on top), `uniform(LOW,HIGH)`, `bimodal(SHORT,LONG,P)` (LONG with probability "
+    "P),\n"
+    "  `steps(V1:P1,V2:P2,...)`, `h2(P,MEAN1,MEAN2)` (exponential of MEAN1 with probability P, "
+    "else of\n"
+    "  MEAN2), `hyper(MEAN,CV2)` (two exponentials, each half of the work), `lognormal(MEAN,SD)`,\n"
+    "  `weibull(SCALE,SHAPE)`, `pareto(MIN,ALPHA)`, `bounded_pareto(MIN,MAX,ALPHA)`,\n"
+    "  `gpareto(LOC,SCALE,SHAPE)`. No blanks. Inside `{ }` and `[ ]` a comma ends a YAML value: "
+    "write\n"
+    "  `{think: \"uniform(1ms,9ms)\"}`.\n"
+    "- Brackets: `[0, 1)` holds 0 and does not hold 1.\n"
+    "- Names of files are relative to the folder of the scenario.\n"
+    "\n"
+    "## Policies in one word\n"
+    "\n"
+    "`KIND[(D)][:STAGGER][/WORD]...`, as `tied-client bench --policy` has it, with more kinds:\n"
+    "\n"
+    "| kind | what it does | may be followed by |\n"
+    "|---|---|---|\n"
+    "| `single` | one copy | `/PICK` |\n"
+    "| `tied` | two copies that know each other, the second after the stagger | `:STAGGER`, "
+    "`/PICK`, "
+    "`/keep` |\n"
+    "| `hedge` | one copy, a further one after a delay | `/DELAY`, `/PICK`, `/keep` |\n"
+    "| `tied-hedge` | a tied pair, a further copy after a delay | `:STAGGER`, `/DELAY`, `/PICK`, "
+    "`/keep` |\n"
+    "| `clone` | two copies at once that know nothing of each other | `/PICK`, `/keep` |\n"
+    "| `central` | reference: one queue before all workers, the floor | |\n"
+    "| `jsq` | reference: shortest of D queues, perfectly informed | `(D)` |\n"
+    "| `laedge` | reference: a coordinator that sends two copies while two replicas idle | |\n"
+    "| `netclone` | reference: two copies when both sampled replicas idle, no cancel | |\n"
+    "| `prequal` | reference: probes, hot and cold replicas | |\n"
+    "| `c3` | reference: ranking by reported queue and rates | |\n"
+    "| `ideal-cos`, `cos` | reference: D copies, the others vanish when one starts | `(D)` |\n"
+    "| `ideal-coc`, `coc` | reference: D copies, the others vanish when one ends | `(D)` |\n"
+    "\n"
+    "PICK is `random`, `informed` or `round-robin`; a tie is informed, everything else random "
+    "unless\n"
+    "said otherwise. DELAY is a percentile of `single` in the same scenario (`p95`, the default) "
+    "or a\n"
+    "duration. `keep` sends no cancel to the losers. D is 2 unless given. So `tied:1ms/random`,\n"
+    "`hedge/10ms`, `hedge/p99`, `clone/keep`, `jsq(3)`, `single/informed` are policies, and their "
+    "text\n"
+    "is their name in reports.\n"
+    "\n"
+    "## extends\n"
+    "\n"
+    "`extends: netclone-exp25` begins with the values of that preset (or file), at most 8 levels "
+    "deep.\n"
+    "What this file says replaces them key by key, inside maps as well; a list is replaced as a "
+    "whole.\n"
+    "Published figures are kept only while nothing but name, title, policies, amount and sweep "
+    "changes.\n"
+    "\n"
+    "## Keys\n"
+    "\n";
+
+static void print_presets (FILE *file)
+{
+    fputs ("\n## Presets\n\n`tied-sim list` shows them; their files are in `sim/presets`.\n\n"
+           "| preset | |\n|---|---|\n",
+           file);
+    for (uint32_t i = 0; i < sim_preset_count (); i++)
+        fprintf (file, "| `%s` | %s |\n", sim_preset_get (i)->name, sim_preset_get (i)->title);
+}
+
+int sim_schema_print_markdown (FILE *file)
+{
+    struct sim_form form = {.times = {.path = ""}};
+    sim_scenario_init (&form.scenario);
+    fputs (head, file);
+    int rc = sim_schema_print_tables (&sim_scenario_schema, &form, file);
+    sim_scenario_deinit (&form.scenario);
+    print_presets (file);
+    return rc;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+#include "scenario_values.h"
+
+#include <string.h>
+
+#include "policy_text.h"
+#include "scenario_form.h"
+#include "tools/cli.h"
+#include "tools/units.h"
+
+#include <tied/error.h>
+
+bool sim_path_beside (const char *beside, const char *name, char path[SIM_PATH_MAX])
+{
+    const char *slash = strrchr (beside, '/');
+    size_t folder = name[0] == '/' || !slash ? 0 : (size_t)(slash - beside) + 1;
+    int length = snprintf (path, SIM_PATH_MAX, "%.*s%s", (int)folder, beside, name);
+    return length > 0 && length < SIM_PATH_MAX;
+}
+
+/* Inside { } and [ ] a comma ends a value, also between the parentheses of a distribution. */
+static int parse_dist (struct sim_reader *reader, const struct sim_node *node, struct ti_dist *out)
+{
+    char why[TI_DIST_WHY_MAX], quoted[TI_CLI_QUOTE_MAX];
+    if (ti_dist_parse (node->text, out, why) == 0)
+        return 0;
+    if (strchr (node->text, '(') && !strchr (node->text, ')'))
+        return sim_reader_refuse (reader, node,
+                                  "%s is cut at its comma: inside { } write it in quotes",
+                                  ti_cli_quote (node->text, quoted));
+    return sim_reader_refuse (reader, node, "%s", why);
+}
+
+int sim_parse_dist (struct sim_reader *reader,
+                    const struct sim_field *field,
+                    const struct sim_node *node,
+                    void *base)
+{
+    struct ti_dist dist;
+    int rc = parse_dist (reader, node, &dist);
+    if (rc)
+        return rc;
+    memcpy ((unsigned char *)base + field->offset, &dist, sizeof dist);
+    return 0;
+}
+
+/* Of struct sim_delay. */
+int sim_parse_extra (struct sim_reader *reader,
+                     const struct sim_field *field,
+                     const struct sim_node *node,
+                     void *base)
+{
+    struct sim_delay *delay = (struct sim_delay *)(void *)((unsigned char *)base + field->offset);
+    delay->has_extra = strcmp (node->text, "none") != 0;
+    return delay->has_extra ? parse_dist (reader, node, &delay->extra) : 0;
+}
+
+/* A name relative to the scenario's own file, whose path is the reader's context. */
+int sim_parse_file (struct sim_reader *reader,
+                    const struct sim_field *field,
+                    const struct sim_node *node,
+                    void *base)
+{
+    struct sim_file *file = (struct sim_file *)(void *)((unsigned char *)base + field->offset);
+    if (!sim_path_beside (reader->context, node->text, file->path))
+        return sim_reader_refuse (reader, node, "the name is too long");
+    snprintf (file->where, sizeof file->where, "%s:%u:%u", reader->document->name, node->line,
+              node->column);
+    return 0;
+}
+
+int sim_parse_policy_kind (struct sim_reader *reader,
+                           const struct sim_field *field,
+                           const struct sim_node *node,
+                           void *base)
+{
+    char why[SIM_POLICY_WHY_MAX];
+    (void)field;
+    if (sim_policy_parse (node->text, base, why))
+        return sim_reader_refuse (reader, node, "%s", why);
+    return 0;
+}
+
+int sim_parse_hedge (struct sim_reader *reader,
+                     const struct sim_field *field,
+                     const struct sim_node *node,
+                     void *base)
+{
+    struct sim_policy *policy = base;
+    char quoted[TI_CLI_QUOTE_MAX];
+    uint64_t ns = 0;
+    uint32_t ppm = 0;
+    (void)field;
+    if (sim_percentile_parse (node->text, &ppm) &&
+        (ti_parse_duration (node->text, &ns) || ns == 0 || ns > TIED_S (3600)))
+        return sim_reader_refuse (reader, node,
+                                  "%s is no delay: write a percentile such as p95, or a duration "
+                                  "in (0s, 1h]",
+                                  ti_cli_quote (node->text, quoted));
+    policy->hedge_ppm = ppm;
+    policy->hedge_ns = ns;
+    return 0;
+}
+
+int sim_parse_percentile (struct sim_reader *reader,
+                          const struct sim_field *field,
+                          const struct sim_node *node,
+                          void *base)
+{
+    struct sim_published *published = base;
+    char quoted[TI_CLI_QUOTE_MAX];
+    uint32_t ppm = 0;
+    (void)field;
+    if (strcmp (node->text, "mean") != 0 && sim_percentile_parse (node->text, &ppm))
+        return sim_reader_refuse (reader, node, "%s is unknown: write mean, or one such as p99.9",
+                                  ti_cli_quote (node->text, quoted));
+    published->ppm = ppm;
+    return 0;
+}
+
+int sim_parse_ms (struct sim_reader *reader,
+                  const struct sim_field *field,
+                  const struct sim_node *node,
+                  void *base)
+{
+    char quoted[TI_CLI_QUOTE_MAX];
+    uint64_t ns = 0;
+    (void)field;
+    int error = ti_parse_duration (node->text, &ns);
+    if (error || ns == 0)
+        return sim_reader_refuse (reader, node, "%s %s: give a duration such as 42ms",
+                                  ti_cli_quote (node->text, quoted),
+                                  error ? ti_units_text (error) : "is nothing");
+    ((struct sim_published *)base)->ms = (double)ns / 1e6;
+    return 0;
+}
+
+/* It has been followed already, before any key was read. */
+int sim_parse_extends (struct sim_reader *reader,
+                       const struct sim_field *field,
+                       const struct sim_node *node,
+                       void *base)
+{
+    (void)reader;
+    (void)field;
+    (void)node;
+    (void)base;
+    return 0;
+}
+
+void sim_published_init (void *item)
+{
+    *(struct sim_published *)item = (struct sim_published){.ppm = 990000};
+}
+
+void sim_policy_item_init (void *item)
+{
+    sim_policy_init (item, SIM_POLICY_SINGLE);
+}

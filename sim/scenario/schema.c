@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/* The walk over document and table, with a stack of its own. Single values are in schema_value.c.
+ */
+#include "schema.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "tools/cli.h"
+
+#include <tied/error.h>
+
+#define NAMES_MAX 64
+
+/* A map, tuple or list that is being read. */
+struct frame {
+    const struct sim_field *field;
+    const struct sim_field *fields;
+    const struct sim_node *node;
+    const struct sim_node *next; /* child to read */
+    unsigned char *base;         /* struct that a map fills; first item of a list */
+    uint32_t index;
+    size_t path_length;
+    bool is_list; /* of items, or a tuple written as one */
+};
+
+struct walk {
+    struct sim_reader *reader;
+    struct frame frames[SIM_SCHEMA_DEPTH_MAX];
+    uint32_t depth;
+};
+
+static int refuse_path (
+    struct sim_reader *reader, uint32_t line, uint32_t column, const char *path, char *text)
+{
+    return sim_document_refuse (reader->document, line, column, reader->why, "%s%s%s", path,
+                                *path ? ": " : "", text);
+}
+
+int sim_reader_refuse (struct sim_reader *reader,
+                       const struct sim_node *node,
+                       const char *format,
+                       ...)
+{
+    char text[SIM_DOCUMENT_WHY_MAX];
+    va_list args;
+    va_start (args, format);
+    vsnprintf (text, sizeof text, format, args);
+    va_end (args);
+    return refuse_path (reader, node->line, node->column, reader->path, text);
+}
+
+/* The node of "policies[2].d", or of as much of it as the document has. */
+static const struct sim_node *find_node (const struct sim_document *document, const char *path)
+{
+    const struct sim_node *node = document->nodes;
+    while (*path) {
+        char key[SIM_SCHEMA_PATH_MAX];
+        size_t length = strcspn (path, ".[]");
+        snprintf (key, sizeof key, "%.*s", (int)length, path);
+        const struct sim_node *child = NULL;
+        if (node->kind == SIM_NODE_LIST) {
+            uint64_t index = strtoull (key, NULL, 10);
+            child = sim_node_first (document, node);
+            while (child && index--)
+                child = sim_node_next (document, child);
+        } else {
+            child = sim_node_get (document, node, key);
+        }
+        if (!child)
+            break;
+        node = child;
+        path += length;
+        path += strspn (path, ".[]");
+    }
+    return node;
+}
+
+int sim_reader_refuse_key (struct sim_reader *reader, const char *path, const char *format, ...)
+{
+    char text[SIM_DOCUMENT_WHY_MAX];
+    va_list args;
+    va_start (args, format);
+    vsnprintf (text, sizeof text, format, args);
+    va_end (args);
+    const struct sim_node *node = find_node (reader->document, path);
+    return refuse_path (reader, node->line, node->column, path, text);
+}
+
+static const struct sim_field *find_field (const struct sim_field *fields, const char *key)
+{
+    while (fields->key && strcmp (fields->key, key) != 0)
+        fields++;
+    return fields->key ? fields : NULL;
+}
+
+/* "FILE:4:5: unknown key "stager" in policies[0]: did you mean "stagger"?" */
+static int refuse_unknown (const struct walk *walk,
+                           const struct sim_field *fields,
+                           const struct sim_node *node)
+{
+    struct sim_reader *reader = walk->reader;
+    char quoted[TI_CLI_QUOTE_MAX], hint[128] = "";
+    const char *names[NAMES_MAX + 1] = {NULL};
+    uint32_t count = 0;
+    for (const struct sim_field *field = fields; field->key; field++) {
+        TI_ASSERT (count < NAMES_MAX);
+        names[count++] = field->key;
+    }
+    const char *nearest = ti_cli_nearest (node->key, names);
+    if (nearest) {
+        snprintf (hint, sizeof hint, "did you mean \"%s\"?", nearest);
+    } else {
+        size_t at = (size_t)snprintf (hint, sizeof hint, "there are");
+        for (uint32_t i = 0; i < count && at < sizeof hint; i++)
+            at += (size_t)snprintf (hint + at, sizeof hint - at, "%s %s", i ? "," : "", names[i]);
+        if (at >= sizeof hint)
+            snprintf (hint, sizeof hint, "the reference page lists the keys");
+    }
+    return sim_document_refuse (reader->document, node->key_line, node->key_column, reader->why,
+                                "unknown key %s%s%s: %s", ti_cli_quote (node->key, quoted),
+                                reader->path[0] ? " in " : "", reader->path, hint);
+}
+
+uint32_t sim_schema_selected (const struct sim_field *selector, const void *base)
+{
+    uint32_t number;
+    memcpy (&number, (const unsigned char *)base + selector->offset, sizeof number);
+    return number;
+}
+
+static bool
+is_counted (const struct sim_field *fields, const struct sim_field *field, const void *base)
+{
+    if (field->only == 0 || !fields->selects)
+        return true;
+    uint32_t number = sim_schema_selected (fields, base);
+    return number < 64 && (field->only >> number & 1);
+}
+
+static bool is_zero (const struct sim_field *field, const unsigned char *base)
+{
+    static const unsigned char zeros[8];
+    size_t size = field->type == SIM_TYPE_WORD                                    ? 1
+                  : field->type == SIM_TYPE_BOOL                                  ? sizeof (bool)
+                  : field->type == SIM_TYPE_U32 || field->type == SIM_TYPE_CHOICE ? 4
+                                                                                  : 8;
+    if (field->type == SIM_TYPE_LIST)
+        return memcmp (base + field->count_offset, zeros, sizeof (uint32_t)) == 0;
+    return memcmp (base + field->offset, zeros, size) == 0;
+}
+
+/* Keys that a map (or what stands for it) needs and nobody gave. */
+static int check_needed (struct walk *walk,
+                         const struct sim_field *fields,
+                         const struct sim_node *node,
+                         const unsigned char *base)
+{
+    for (const struct sim_field *field = fields; field->key; field++) {
+        if (!field->is_needed || !is_counted (fields, field, base) ||
+            sim_node_get (walk->reader->document, node, field->key))
+            continue;
+        if (field->selects || !is_zero (field, base))
+            continue;
+        if (field->only == 0)
+            return sim_reader_refuse (walk->reader, node, "\"%s\" is missing", field->key);
+        return sim_reader_refuse (walk->reader, node, "\"%s\" is missing: %s %s needs it",
+                                  field->key, fields->key,
+                                  fields->choices[sim_schema_selected (fields, base)]);
+    }
+    return 0;
+}
+
+static int refuse_uncounted (struct walk *walk,
+                             const struct sim_field *fields,
+                             const struct sim_field *field,
+                             const struct sim_node *node,
+                             const void *base)
+{
+    struct sim_reader *reader = walk->reader;
+    uint32_t number = sim_schema_selected (fields, base);
+    char owners[96] = "";
+    size_t at = 0;
+    for (uint32_t i = 0; fields->choices[i] && at < sizeof owners; i++)
+        if (field->only >> i & 1)
+            at += (size_t)snprintf (owners + at, sizeof owners - at, "%s%s", at ? ", " : "",
+                                    fields->choices[i]);
+    return sim_document_refuse (reader->document, node->key_line, node->key_column, reader->why,
+                                "%s: has no effect with %s %s, only with %s", reader->path,
+                                fields->key, fields->choices[number], owners);
+}
+
+static void append_path (struct sim_reader *reader, size_t length, const char *key, uint32_t index)
+{
+    if (key)
+        snprintf (reader->path + length, sizeof reader->path - length, "%s%s", length ? "." : "",
+                  key);
+    else
+        snprintf (reader->path + length, sizeof reader->path - length, "[%u]", index);
+}
+
+static void push (struct walk *walk,
+                  const struct sim_field *field,
+                  const struct sim_field *fields,
+                  const struct sim_node *node,
+                  unsigned char *base,
+                  bool is_list)
+{
+    TI_ASSERT (walk->depth < SIM_SCHEMA_DEPTH_MAX);
+    walk->frames[walk->depth++] =
+        (struct frame){.field = field,
+                       .fields = fields,
+                       .node = node,
+                       .next = sim_node_first (walk->reader->document, node),
+                       .base = base,
+                       .path_length = strlen (walk->reader->path),
+                       .is_list = is_list};
+}
+
+static int begin_list (struct walk *walk,
+                       const struct sim_field *field,
+                       const struct sim_node *node,
+                       unsigned char *base)
+{
+    char range[SIM_SCHEMA_PRINT_MAX];
+    if (node->kind != SIM_NODE_LIST)
+        return sim_reader_refuse (walk->reader, node, "a list is wanted: write [...]");
+    if (node->count < field->min || node->count > field->max) {
+        sim_schema_print_range (field, range);
+        return sim_reader_refuse (walk->reader, node, "%u items are out of range %s", node->count,
+                                  range);
+    }
+    memcpy (base + field->count_offset, &node->count, sizeof node->count);
+    push (walk, field, field->fields, node, base + field->offset, true);
+    return 0;
+}
+
+/* The selecting key of a map is read before the others: they depend on it. */
+static int begin_map (struct walk *walk,
+                      const struct sim_field *field,
+                      const struct sim_field *fields,
+                      const struct sim_node *node,
+                      unsigned char *base)
+{
+    push (walk, field, fields, node, base, false);
+    const struct sim_node *child =
+        fields->selects ? sim_node_get (walk->reader->document, node, fields->key) : NULL;
+    if (!child && fields->selects && fields->is_needed)
+        return sim_reader_refuse (walk->reader, node, "\"%s\" is missing", fields->key);
+    if (!child)
+        return 0;
+    size_t length = strlen (walk->reader->path);
+    append_path (walk->reader, length, fields->key, 0);
+    int rc = sim_schema_parse_value (walk->reader, fields, child, base);
+    walk->reader->path[length] = '\0';
+    return rc;
+}
+
+static int begin_tuple (struct walk *walk,
+                        const struct sim_field *field,
+                        const struct sim_node *node,
+                        unsigned char *base)
+{
+    uint32_t count = 0;
+    while (field->fields[count].key)
+        count++;
+    if (node->count != count)
+        return sim_reader_refuse (walk->reader, node, "%u values are wanted here, not %u", count,
+                                  node->count);
+    push (walk, field, field->fields, node, base, true);
+    return 0;
+}
+
+static int begin (struct walk *walk,
+                  const struct sim_field *field,
+                  const struct sim_node *node,
+                  unsigned char *base)
+{
+    if (field->type == SIM_TYPE_LIST)
+        return begin_list (walk, field, node, base);
+    if (field->type == SIM_TYPE_TUPLE && node->kind == SIM_NODE_LIST)
+        return begin_tuple (walk, field, node, base);
+    if (field->type != SIM_TYPE_MAP && field->type != SIM_TYPE_TUPLE)
+        return sim_schema_parse_value (walk->reader, field, node, base);
+    if (node->kind == SIM_NODE_MAP)
+        return begin_map (walk, field, field->fields, node, base);
+    if (!field->short_key)
+        return sim_reader_refuse (walk->reader, node, "%s of values is wanted here",
+                                  field->type == SIM_TYPE_TUPLE ? "a list" : "a map");
+    const struct sim_field *value = find_field (field->fields, field->short_key);
+    TI_ASSERT (value != NULL);
+    if (value->type == SIM_TYPE_LIST)
+        return begin_list (walk, value, node, base);
+    int rc = sim_schema_parse_value (walk->reader, value, node, base);
+    return rc ? rc : check_needed (walk, field->fields, node, base);
+}
+
+static int step_list (struct walk *walk, struct frame *frame, const struct sim_node *child)
+{
+    append_path (walk->reader, frame->path_length, NULL, frame->index);
+    uint32_t index = frame->index++;
+    if (frame->field->type == SIM_TYPE_TUPLE)
+        return begin (walk, &frame->fields[index], child, frame->base);
+    unsigned char *item = frame->base + index * frame->field->size;
+    memset (item, 0, frame->field->size);
+    if (frame->field->init)
+        frame->field->init (item);
+    return begin (walk, frame->fields, child, item);
+}
+
+static int step_map (struct walk *walk, struct frame *frame, const struct sim_node *child)
+{
+    const struct sim_field *field = find_field (frame->fields, child->key);
+    if (!field)
+        return refuse_unknown (walk, frame->fields, child);
+    if (field->selects)
+        return 0;
+    append_path (walk->reader, frame->path_length, child->key, 0);
+    if (!is_counted (frame->fields, field, frame->base))
+        return refuse_uncounted (walk, frame->fields, field, child, frame->base);
+    return begin (walk, field, child, frame->base);
+}
+
+int sim_schema_apply (const struct sim_schema *schema, struct sim_reader *reader, void *base)
+{
+    struct walk walk = {.reader = reader};
+    const struct sim_node *root = reader->document->nodes;
+    reader->path[0] = '\0';
+    if (root->kind != SIM_NODE_MAP)
+        return sim_reader_refuse (reader, root, "%s is a map of keys and values: write key: value",
+                                  schema->noun);
+    int rc = begin_map (&walk, NULL, schema->fields, root, base);
+    while (rc == 0 && walk.depth > 0) {
+        struct frame *frame = &walk.frames[walk.depth - 1];
+        const struct sim_node *child = frame->next;
+        reader->path[frame->path_length] = '\0';
+        if (!child) {
+            if (!frame->is_list)
+                rc = check_needed (&walk, frame->fields, frame->node, frame->base);
+            walk.depth--;
+            continue;
+        }
+        frame->next = sim_node_next (reader->document, child);
+        rc = frame->is_list ? step_list (&walk, frame, child) : step_map (&walk, frame, child);
+    }
+    reader->path[0] = '\0';
+    return rc;
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* The reference page of a table: one section with a table for each map, in the order of the keys.
+ */
+#include "schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "tools/units.h"
+
+#include <tied/error.h>
+
+#define SECTIONS_MAX 32
+
+struct section {
+    char path[SIM_SCHEMA_PATH_MAX];
+    const struct sim_field *owner; /* NULL: the top */
+    const struct sim_field *fields;
+    const unsigned char *base;
+    unsigned char *item; /* to be freed */
+};
+
+struct page {
+    FILE *file;
+    struct section sections[SECTIONS_MAX];
+    uint32_t count;
+};
+
+static const char *map_of (const struct sim_field *field)
+{
+    const struct sim_field *item = field->type == SIM_TYPE_LIST ? field->fields : field;
+    return item->type == SIM_TYPE_MAP || item->type == SIM_TYPE_TUPLE ? item->key : NULL;
+}
+
+static void print_choices (const char *const *choices, FILE *file)
+{
+    for (uint32_t i = 0; choices[i]; i++)
+        fprintf (file, "%s`%s`", i ? ", " : "", choices[i]);
+}
+
+void sim_schema_print_type (const struct sim_field *field, FILE *file)
+{
+    static const char *const names[] = {
+        [SIM_TYPE_MAP] = "map",     [SIM_TYPE_TUPLE] = "map", [SIM_TYPE_LIST] = "list",
+        [SIM_TYPE_WORD] = "text",   [SIM_TYPE_LINE] = "text", [SIM_TYPE_BOOL] = "`true` or `false`",
+        [SIM_TYPE_U32] = "whole",   [SIM_TYPE_U64] = "whole", [SIM_TYPE_REAL] = "number",
+        [SIM_TYPE_SHARE] = "share", [SIM_TYPE_RATE] = "rate", [SIM_TYPE_DURATION] = "duration",
+        [SIM_TYPE_CHOICE] = "",     [SIM_TYPE_CUSTOM] = ""};
+    char range[SIM_SCHEMA_PRINT_MAX];
+    if (field->type == SIM_TYPE_CHOICE) {
+        print_choices (field->choices, file);
+        return;
+    }
+    if (field->type == SIM_TYPE_CUSTOM) {
+        fputs (field->value_text, file);
+        return;
+    }
+    sim_schema_print_range (field, range);
+    fprintf (file, "%s%s%s", names[field->type], range[0] ? " " : "", range);
+    if (field->word)
+        fprintf (file, " or `%s`", field->word);
+}
+
+static void print_duration (const struct sim_field *field, uint64_t ns, FILE *file)
+{
+    char text[TI_UNITS_TEXT_MAX];
+    fputs (ns == UINT64_MAX && field->word ? field->word : ti_format_duration (ns, text), file);
+}
+
+void sim_schema_print_default (const struct sim_field *field, const void *base, FILE *file)
+{
+    const unsigned char *value = (const unsigned char *)base + field->offset;
+    char text[SIM_SCHEMA_PRINT_MAX];
+    uint64_t whole = 0;
+    uint32_t small = 0;
+    double real = 0;
+    if (field->default_text) {
+        fputs (field->default_text, file);
+        return;
+    }
+    switch (field->type) {
+    case SIM_TYPE_U32:
+        memcpy (&small, value, sizeof small);
+        fprintf (file, "%u", small);
+        return;
+    case SIM_TYPE_U64:
+        memcpy (&whole, value, sizeof whole);
+        fprintf (file, "%llu", (unsigned long long)whole);
+        return;
+    case SIM_TYPE_DURATION:
+        memcpy (&whole, value, sizeof whole);
+        print_duration (field, whole, file);
+        return;
+    case SIM_TYPE_REAL:
+    case SIM_TYPE_SHARE:
+    case SIM_TYPE_RATE:
+        memcpy (&real, value, sizeof real);
+        fprintf (file, "%g", real);
+        return;
+    case SIM_TYPE_BOOL:
+        fputs (*(const bool *)value ? "true" : "false", file);
+        return;
+    case SIM_TYPE_CHOICE:
+        memcpy (&small, value, sizeof small);
+        fputs (field->choices[small], file);
+        return;
+    case SIM_TYPE_CUSTOM:
+        field->print (base, text);
+        fputs (text, file);
+        return;
+    case SIM_TYPE_LIST:
+    case SIM_TYPE_WORD:
+    case SIM_TYPE_LINE:
+        fputs ("none", file);
+        return;
+    case SIM_TYPE_MAP:
+    case SIM_TYPE_TUPLE:
+        return;
+    }
+}
+
+static struct section *
+add_section (struct page *page, const struct section *parent, const struct sim_field *field)
+{
+    const struct sim_field *item = field->type == SIM_TYPE_LIST ? field->fields : field;
+    TI_ASSERT (page->count < SECTIONS_MAX);
+    struct section *section = &page->sections[page->count];
+    *section = (struct section){.owner = field, .fields = item->fields, .base = parent->base};
+    snprintf (section->path, sizeof section->path, "%.48s%s%.32s%s", parent->path,
+              parent->path[0] ? "." : "", field->key, field->type == SIM_TYPE_LIST ? "[]" : "");
+    if (field->type == SIM_TYPE_LIST) {
+        section->item = calloc (1, field->size);
+        if (!section->item)
+            return NULL;
+        if (field->init)
+            field->init (section->item);
+        section->base = section->item;
+    }
+    page->count++;
+    return section;
+}
+
+/* What the section says above its table. */
+static void print_heading (const struct section *section, FILE *file)
+{
+    const struct sim_field *owner = section->owner;
+    if (!owner)
+        return;
+    const struct sim_field *item = owner->type == SIM_TYPE_LIST ? owner->fields : owner;
+    fprintf (file, "\n### `%s`\n\n", section->path);
+    if (owner->type == SIM_TYPE_LIST)
+        fprintf (file, "One item of the list: %s.\n", item->help);
+    if (item->short_key)
+        fprintf (file, "Written without a map, the value is that of `%s`.\n", item->short_key);
+    if (item->type == SIM_TYPE_TUPLE) {
+        fputs ("Also written as a list of its values: `[", file);
+        for (const struct sim_field *field = item->fields; field->key; field++)
+            fprintf (file, "%s%s", field == item->fields ? "" : ", ", field->key);
+        fputs ("]`.\n", file);
+    }
+    if (owner->type == SIM_TYPE_LIST || item->short_key || item->type == SIM_TYPE_TUPLE)
+        fputc ('\n', file);
+}
+
+static void print_owners (const struct section *section, const struct sim_field *field, FILE *file)
+{
+    if (!field->only)
+        return;
+    const char *separator = ". Only with ";
+    for (uint32_t i = 0; section->fields->choices[i]; i++)
+        if (field->only >> i & 1) {
+            fprintf (file, "%s`%s`", separator, section->fields->choices[i]);
+            separator = ", ";
+        }
+}
+
+static int print_section (struct page *page, uint32_t index)
+{
+    const struct section *section = &page->sections[index];
+    FILE *file = page->file;
+    print_heading (section, file);
+    fputs ("| key | value | default | meaning |\n|---|---|---|---|\n", file);
+    for (const struct sim_field *field = section->fields; field->key; field++) {
+        bool is_map = field->type == SIM_TYPE_MAP || field->type == SIM_TYPE_TUPLE;
+        fprintf (file, "| `%s` | ", field->key);
+        sim_schema_print_type (field, file);
+        fputs (" | ", file);
+        if (is_map)
+            fputs ("see below", file);
+        else
+            sim_schema_print_default (field, section->base, file);
+        fprintf (file, " | %s", field->help);
+        print_owners (section, field, file);
+        if (field->type == SIM_TYPE_LIST && !map_of (field)) {
+            fputs (". Each: ", file);
+            sim_schema_print_type (field->fields, file);
+        }
+        fputs (" |\n", file);
+        if (map_of (field) && !add_section (page, section, field))
+            return TIED_ERR_SYSTEM;
+    }
+    return 0;
+}
+
+int sim_schema_print_tables (const struct sim_schema *schema, const void *base, FILE *file)
+{
+    struct page page = {.file = file, .count = 1};
+    page.sections[0] = (struct section){.fields = schema->fields, .base = base};
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < page.count; i++)
+        rc = print_section (&page, i);
+    for (uint32_t i = 0; i < page.count; i++)
+        free (page.sections[i].item);
+    return rc;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* One scalar of the document as one value of the struct, within its range. */
+#include "schema.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "scenario/document_text.h"
+#include "tools/cli.h"
+#include "tools/units.h"
+
+#include <tied/error.h>
+
+static const char *const booleans[] = {"false", "true", NULL};
+
+void sim_schema_print_range (const struct sim_field *field, char text[SIM_SCHEMA_PRINT_MAX])
+{
+    char low[TI_UNITS_TEXT_MAX], high[TI_UNITS_TEXT_MAX];
+    text[0] = '\0';
+    if (field->type == SIM_TYPE_DURATION)
+        snprintf (text, SIM_SCHEMA_PRINT_MAX, "[%.24s, %.24s]",
+                  ti_format_duration (field->min, low), ti_format_duration (field->max, high));
+    else if (field->type == SIM_TYPE_U64 && field->max == UINT64_MAX)
+        snprintf (text, SIM_SCHEMA_PRINT_MAX, "[%llu, 2^64)", (unsigned long long)field->min);
+    else if (field->type == SIM_TYPE_U32 || field->type == SIM_TYPE_U64 ||
+             field->type == SIM_TYPE_LIST)
+        snprintf (text, SIM_SCHEMA_PRINT_MAX, "[%llu, %llu]", (unsigned long long)field->min,
+                  (unsigned long long)field->max);
+    else if (field->type == SIM_TYPE_REAL || field->type == SIM_TYPE_SHARE ||
+             field->type == SIM_TYPE_RATE)
+        snprintf (text, SIM_SCHEMA_PRINT_MAX, "%c%g, %g%c", field->excludes_min ? '(' : '[',
+                  field->real_min, field->real_max, field->excludes_max ? ')' : ']');
+}
+
+static int
+refuse_range (struct sim_reader *reader, const struct sim_field *field, const struct sim_node *node)
+{
+    char range[SIM_SCHEMA_PRINT_MAX];
+    sim_schema_print_range (field, range);
+    return sim_reader_refuse (reader, node, "%.40s is out of range %s", node->text, range);
+}
+
+static int refuse_units (struct sim_reader *reader,
+                         const struct sim_field *field,
+                         const struct sim_node *node,
+                         int error)
+{
+    char range[SIM_SCHEMA_PRINT_MAX], quoted[TI_CLI_QUOTE_MAX];
+    const char *kind = field->type == SIM_TYPE_DURATION ? "a duration such as 5ms"
+                       : field->type == SIM_TYPE_RATE   ? "a rate such as 500/s"
+                       : field->type == SIM_TYPE_SHARE  ? "a number or a percentage"
+                       : field->type == SIM_TYPE_REAL   ? "a number"
+                                                        : "a whole number";
+    sim_schema_print_range (field, range);
+    return sim_reader_refuse (reader, node, "%s %s: give %s in %s",
+                              ti_cli_quote (node->text, quoted), ti_units_text (error), kind,
+                              range);
+}
+
+static int parse_whole (struct sim_reader *reader,
+                        const struct sim_field *field,
+                        const struct sim_node *node,
+                        unsigned char *target)
+{
+    uint64_t value;
+    int error = ti_parse_u64 (node->text, &value);
+    if (error == TI_UNITS_TOO_LARGE)
+        return refuse_range (reader, field, node);
+    if (error)
+        return refuse_units (reader, field, node, error);
+    if (value < field->min || value > field->max)
+        return refuse_range (reader, field, node);
+    if (field->type == SIM_TYPE_U64) {
+        memcpy (target, &value, sizeof value);
+        return 0;
+    }
+    uint32_t small = (uint32_t)value;
+    memcpy (target, &small, sizeof small);
+    return 0;
+}
+
+static int parse_duration (struct sim_reader *reader,
+                           const struct sim_field *field,
+                           const struct sim_node *node,
+                           unsigned char *target)
+{
+    uint64_t value = UINT64_MAX;
+    if (!field->word || strcmp (node->text, field->word) != 0) {
+        int error = ti_parse_duration (node->text, &value);
+        if (error == TI_UNITS_TOO_LARGE)
+            return refuse_range (reader, field, node);
+        if (error)
+            return refuse_units (reader, field, node, error);
+        if (value < field->min || value > field->max)
+            return refuse_range (reader, field, node);
+    }
+    memcpy (target, &value, sizeof value);
+    return 0;
+}
+
+/* What JSON and YAML writers add to a number: ".5" and "1e-3". The rest is ti_parse_real (). */
+static int parse_plain_real (const char *text, size_t length, double *out)
+{
+    char copy[48];
+    size_t mantissa = 0;
+    bool is_bare = length > 0 && text[0] == '.';
+    while (mantissa < length && text[mantissa] != 'e' && text[mantissa] != 'E')
+        mantissa++;
+    if (mantissa + 2 > sizeof copy)
+        return TI_UNITS_NOT_A_NUMBER;
+    snprintf (copy, sizeof copy, "%s%.*s", is_bare ? "0" : "", (int)mantissa, text);
+    double value;
+    int error = ti_parse_real (copy, &value);
+    if (error || mantissa == length) {
+        *out = error ? 0 : value;
+        return error;
+    }
+    const char *exponent = text + mantissa + 1;
+    size_t digits = length - mantissa - 1;
+    bool is_negative = digits > 0 && *exponent == '-';
+    if (digits > 0 && (*exponent == '-' || *exponent == '+')) {
+        exponent++;
+        digits--;
+    }
+    uint64_t power;
+    if (digits == 0 || digits > 2)
+        return TI_UNITS_NOT_A_NUMBER;
+    snprintf (copy, sizeof copy, "%.*s", (int)digits, exponent);
+    error = ti_parse_u64 (copy, &power);
+    if (error)
+        return TI_UNITS_NOT_A_NUMBER;
+    double scale = 1; /* exact up to 1e22 */
+    while (power--)
+        scale *= 10;
+    *out = is_negative ? value / scale : value * scale;
+    return TI_UNITS_OK;
+}
+
+static int parse_real (struct sim_reader *reader,
+                       const struct sim_field *field,
+                       const struct sim_node *node,
+                       unsigned char *target)
+{
+    size_t length = strlen (node->text);
+    double value = 0;
+    int error;
+    if (field->type == SIM_TYPE_RATE) {
+        error = ti_parse_rate (node->text, &value);
+    } else {
+        bool is_percent =
+            field->type == SIM_TYPE_SHARE && length > 0 && node->text[length - 1] == '%';
+        error = parse_plain_real (node->text, length - is_percent, &value);
+        if (is_percent)
+            value /= 100;
+    }
+    if (error == TI_UNITS_TOO_LARGE)
+        return refuse_range (reader, field, node);
+    if (error)
+        return refuse_units (reader, field, node, error);
+    bool is_inside = (field->excludes_min ? value > field->real_min : value >= field->real_min) &&
+                     (field->excludes_max ? value < field->real_max : value <= field->real_max);
+    if (!is_inside)
+        return refuse_range (reader, field, node);
+    memcpy (target, &value, sizeof value);
+    return 0;
+}
+
+static int parse_choice (struct sim_reader *reader,
+                         const char *const *choices,
+                         const struct sim_node *node,
+                         uint32_t *out)
+{
+    char quoted[TI_CLI_QUOTE_MAX], list[128] = "";
+    size_t at = 0;
+    for (uint32_t i = 0; choices[i]; i++) {
+        if (strcmp (choices[i], node->text) == 0) {
+            *out = i;
+            return 0;
+        }
+        if (at < sizeof list)
+            at += (size_t)snprintf (list + at, sizeof list - at, "%s%s", i ? ", " : "", choices[i]);
+    }
+    const char *nearest = ti_cli_nearest (node->text, choices);
+    if (nearest)
+        return sim_reader_refuse (reader, node, "%s is unknown: did you mean \"%s\"?",
+                                  ti_cli_quote (node->text, quoted), nearest);
+    return sim_reader_refuse (reader, node, "%s is unknown: write one of %s",
+                              ti_cli_quote (node->text, quoted), list);
+}
+
+/* Escapes in double quotes can make what the text itself must not hold. */
+static bool is_one_line (const char *text)
+{
+    uint32_t line, column;
+    return !strpbrk (text, "\t\r\n") && !sim_text_fault (text, strlen (text), &line, &column);
+}
+
+static int parse_word (struct sim_reader *reader,
+                       const struct sim_field *field,
+                       const struct sim_node *node,
+                       unsigned char *target)
+{
+    size_t length = strlen (node->text);
+    if (!is_one_line (node->text))
+        return sim_reader_refuse (reader, node, "one line without control characters is wanted");
+    if (length >= field->size)
+        return sim_reader_refuse (reader, node, "is longer than %zu bytes", field->size - 1);
+    memcpy (target, node->text, length + 1);
+    return 0;
+}
+
+static int
+parse_line (struct sim_reader *reader, const struct sim_node *node, unsigned char *target)
+{
+    if (!is_one_line (node->text))
+        return sim_reader_refuse (reader, node, "one line without control characters is wanted");
+    char *copy = strdup (node->text);
+    if (!copy) {
+        sim_reader_refuse (reader, node, "no memory");
+        return TIED_ERR_SYSTEM;
+    }
+    char *before;
+    memcpy (&before, target, sizeof before);
+    free (before);
+    memcpy (target, &copy, sizeof copy);
+    return 0;
+}
+
+static bool is_number (enum sim_type type)
+{
+    return type == SIM_TYPE_U32 || type == SIM_TYPE_U64 || type == SIM_TYPE_REAL ||
+           type == SIM_TYPE_BOOL;
+}
+
+int sim_schema_parse_value (struct sim_reader *reader,
+                            const struct sim_field *field,
+                            const struct sim_node *node,
+                            void *base)
+{
+    unsigned char *target = (unsigned char *)base + field->offset;
+    uint32_t choice = 0;
+    int rc;
+    if (node->kind != SIM_NODE_SCALAR)
+        return sim_reader_refuse (reader, node, "one value is wanted here, not a %s",
+                                  node->kind == SIM_NODE_MAP ? "map" : "list");
+    bool is_null = strcmp (node->text, "~") == 0 || strcmp (node->text, "null") == 0;
+    if (node->text[0] == '\0' || (is_null && !node->is_quoted))
+        return sim_reader_refuse (reader, node, "has no value");
+    if (node->is_quoted && is_number (field->type))
+        return sim_reader_refuse (reader, node, "a text, not a value: write it without quotes");
+    switch (field->type) {
+    case SIM_TYPE_WORD:
+        return parse_word (reader, field, node, target);
+    case SIM_TYPE_LINE:
+        return parse_line (reader, node, target);
+    case SIM_TYPE_BOOL:
+        rc = parse_choice (reader, booleans, node, &choice);
+        if (rc == 0)
+            *(bool *)target = choice == 1;
+        return rc;
+    case SIM_TYPE_U32:
+    case SIM_TYPE_U64:
+        return parse_whole (reader, field, node, target);
+    case SIM_TYPE_REAL:
+    case SIM_TYPE_SHARE:
+    case SIM_TYPE_RATE:
+        return parse_real (reader, field, node, target);
+    case SIM_TYPE_DURATION:
+        return parse_duration (reader, field, node, target);
+    case SIM_TYPE_CHOICE:
+        rc = parse_choice (reader, field->choices, node, &choice);
+        if (rc == 0)
+            memcpy (target, &choice, sizeof choice);
+        return rc;
+    case SIM_TYPE_CUSTOM:
+        return field->parse (reader, field, node, base);
+    case SIM_TYPE_MAP:
+    case SIM_TYPE_TUPLE:
+    case SIM_TYPE_LIST:
+        break;
+    }
+    TI_UNREACHABLE ();
+}
