@@ -12,6 +12,7 @@
 
 #define STAGGER  MS (1)
 #define DEADLINE MS (20)
+#define HEDGE    MS (3)
 
 static struct tiny_config config_make (const char *name)
 {
@@ -174,6 +175,68 @@ static void a_copy_for_an_earlier_incarnation_is_refused (void **state)
     EXPLORE (config, LEDGER_MARK_STALE, LEDGER_MARK_UNTIED);
 }
 
+/* ---- hedges: a copy at the other replica after a while, tied to nothing ---- */
+
+static void a_hedge_and_its_call_end_in_every_order (void **state)
+{
+    struct tiny_config config = config_make ("hedge, calm");
+    (void)state;
+    config.mode = TIED_MODE_SINGLE;
+    config.hedge_ns = HEDGE;
+    EXPLORE (config, LEDGER_MARK_HEDGED, LEDGER_MARK_HEDGE_WON, LEDGER_MARK_LATE_REPLY,
+             LEDGER_MARK_CANCEL_RUNNING, LEDGER_MARK_CANCEL_QUEUED);
+    config.name = "hedge at once, deadline, giving up";
+    config.hedge_ns = TIED_HEDGE_NOW;
+    config.deadline_ns = DEADLINE;
+    config.give_ups = 1;
+    EXPLORE (config, LEDGER_MARK_HEDGED, LEDGER_MARK_HEDGE_WON, LEDGER_MARK_DEADLINE,
+             LEDGER_MARK_GIVEN_UP);
+}
+
+static void CL_11_CL_25_refused_hedges_and_refused_first_copies_cost_no_call (void **state)
+{
+    struct tiny_config config = config_make ("hedge, full queues");
+    (void)state;
+    config.mode = TIED_MODE_SINGLE;
+    config.hedge_ns = HEDGE;
+    config.occupants = 2;
+    EXPLORE (config, LEDGER_MARK_HEDGED, LEDGER_MARK_HEDGE_REFUSED, LEDGER_MARK_HEDGE_WON,
+             LEDGER_MARK_LAST_COPY_RAN, LEDGER_MARK_REFUSED);
+}
+
+static void crashes_and_losses_around_a_hedge_cost_no_call (void **state)
+{
+    struct tiny_config config = config_make ("hedge, crash and restart");
+    (void)state;
+    config.mode = TIED_MODE_SINGLE;
+    config.hedge_ns = HEDGE;
+    config.crashes = 1;
+    config.restarts = 1;
+    EXPLORE (config, LEDGER_MARK_HEDGED, LEDGER_MARK_HEDGE_WON, LEDGER_MARK_LATE_REPLY);
+    if (!is_full_scale ())
+        return;
+    config.name = "hedge, crash, restart, loss, deadline";
+    config.deadline_ns = DEADLINE;
+    config.losses = 1;
+    EXPLORE (config, LEDGER_MARK_HEDGED, LEDGER_MARK_HEDGE_WON, LEDGER_MARK_DEADLINE);
+}
+
+/* Where one of the pair was refused, its replica is free for the hedge. */
+static void a_tied_call_with_a_hedge_ends_in_every_order (void **state)
+{
+    struct tiny_config config = config_make ("tied and hedged, full queue");
+    (void)state;
+    config.hedge_ns = HEDGE;
+    config.occupants = 1;
+    EXPLORE (config, LEDGER_MARK_HEDGED, LEDGER_MARK_HEDGE_WON, LEDGER_MARK_UNTIED,
+             LEDGER_MARK_BOTH_STARTED);
+    config.name = "tied and hedged, crash, restart";
+    config.occupants = 0;
+    config.crashes = 1;
+    config.restarts = 1;
+    EXPLORE (config, LEDGER_MARK_STARTER_CRASHED, LEDGER_MARK_MERGED, LEDGER_MARK_REISSUE_PASSED);
+}
+
 /* ---- planted mistakes ---- */
 
 static void expect_violation (struct tiny_config *config,
@@ -229,6 +292,10 @@ int main (void)
         cmocka_unit_test (a_crash_with_loss_ends_by_the_deadline),
         cmocka_unit_test (giving_up_around_a_crash_is_harmless),
         cmocka_unit_test (a_copy_for_an_earlier_incarnation_is_refused),
+        cmocka_unit_test (a_hedge_and_its_call_end_in_every_order),
+        cmocka_unit_test (CL_11_CL_25_refused_hedges_and_refused_first_copies_cost_no_call),
+        cmocka_unit_test (crashes_and_losses_around_a_hedge_cost_no_call),
+        cmocka_unit_test (a_tied_call_with_a_hedge_ends_in_every_order),
         cmocka_unit_test (killing_a_running_copy_on_a_peers_word_is_found),
         cmocka_unit_test (throwing_early_cancels_away_is_found),
         cmocka_unit_test (not_telling_the_client_of_a_broken_link_is_found),

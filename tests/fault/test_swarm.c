@@ -46,6 +46,7 @@ struct swarm {
     uint32_t faults;
     uint32_t calls;
     uint32_t submitted[NODE_CLIENTS_MAX];
+    bool has_hedges;
 };
 
 struct outcome {
@@ -135,7 +136,7 @@ static void draw_options (struct swarm *self)
     replica->recent_ttl_ns = has (self, FAULT_SMALL_TABLES) ? MS (50) : S (2);
     replica->client_silence_ns = below (self, 2) ? TIED_NEVER : between (self, MS (200), S (2));
     client->copies_max = (uint32_t)between (self, 1, TIED_COPIES_MAX);
-    client->pick = (uint32_t)below (self, 2);
+    client->pick = (uint32_t)below (self, 3);
     client->min_remaining_ns = below (self, 3) == 0 ? below (self, MS (5)) : 0;
     client->heartbeat_ns = between (self, MS (5), MS (60));
     client->heartbeat_misses = (uint32_t)between (self, 2, 4);
@@ -160,6 +161,7 @@ static void submit (struct swarm *self)
     const int client = (int)below (self, self->options.clients);
     tied_duration_t deadline = between (self, US (100), MS (200));
     tied_duration_t stagger = TIED_STAGGER_AUTO;
+    tied_duration_t hedge = TIED_HEDGE_NONE;
     const uint32_t mode = below (self, 5) ? TIED_MODE_TIED : TIED_MODE_SINGLE;
     const bool is_idempotent = below (self, 8) != 0;
 
@@ -167,7 +169,9 @@ static void submit (struct swarm *self)
         deadline = TIED_NEVER;
     if (below (self, 3) == 0)
         stagger = below (self, 2) ? 0 : below (self, MS (3));
-    (void)world_submit (self->world, client, mode, is_idempotent, deadline, stagger);
+    if (self->has_hedges && below (self, 3))
+        hedge = below (self, 5) ? between (self, TIED_HEDGE_NOW, MS (20)) : TIED_HEDGE_NOW;
+    (void)world_submit_hedged (self->world, client, mode, is_idempotent, deadline, stagger, hedge);
     self->submitted[client]++;
 }
 
@@ -306,7 +310,9 @@ static void check_calm_books (struct swarm *self)
 
     if (sum.started_unsent != 0 || sum.started_sent != sum.started_received)
         ledger_violate (ledger, "calm, and a STARTED did not arrive", nobody);
-    if (sum.started_late != 2 * ledger->duplicates)
+    /* A hedge tells nobody that it has started. */
+    if (self->has_hedges ? sum.started_late > 2 * ledger->duplicates
+                         : sum.started_late != 2 * ledger->duplicates)
         ledger_violate (ledger, "cancels too late are not twice the duplicates", nobody);
     if (sum.executed != ledger->starts || sum.finished != sum.executed)
         ledger_violate (ledger, "executions do not balance", nobody);
@@ -355,6 +361,7 @@ static void swarm_run (uint64_t seed, FILE *transcript, struct outcome *outcome)
     for (uint64_t n = below (&self, 5); n > 0; n--)
         self.faults |= UINT32_C (1) << below (&self, FAULT_COUNT);
     draw_options (&self);
+    self.has_hedges = below (&self, 2) != 0;
     self.options.transcript = transcript;
     if (transcript != NULL) {
         for (int i = 0; i < FAULT_COUNT; i++) {

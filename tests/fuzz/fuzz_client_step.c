@@ -110,6 +110,7 @@ static struct tied_client_event read_event (struct world *world, struct script *
     const struct tied_client_action *of = &world->sent[byte (script) % PAST];
     struct tied_call_id id = of->call;
     uint8_t copy = of->u.request.copy;
+    uint8_t flags;
     ev.type = (enum tied_client_event_type) (kind % 12);
     ev.replica = of->replica;
     if (kind >= 0xe0) {
@@ -123,10 +124,13 @@ static struct tied_client_event read_event (struct world *world, struct script *
     switch (ev.type) {
     case TIED_CLIENT_EV_SUBMIT:
         ev.u.submit.token = byte (script) % (CALLS + 1);
-        ev.u.submit.mode = byte (script) % 3;
+        flags = byte (script);
+        ev.u.submit.mode = flags % 3;
         ev.u.submit.is_idempotent = byte (script) % 4 != 0;
         ev.u.submit.deadline = ti_time_add (world->now, number (script));
         ev.u.submit.stagger_ns = number (script);
+        if (flags >= 128)
+            ev.u.submit.hedge_ns = number (script);
         break;
     case TIED_CLIENT_EV_CANCEL:
         ev.u.cancel.call = id;
@@ -181,7 +185,7 @@ static void read_options (struct script *script, struct tied_client_core_options
     options->calls_max = 1 + byte (script) % CALLS;
     options->replicas_max = REPLICAS;
     options->copies_max = 1 + byte (script) % TIED_COPIES_MAX;
-    options->pick = byte (script) % 2;
+    options->pick = byte (script) % 3;
     options->pick_samples = 2 + byte (script) % 3;
     options->min_remaining_ns = byte (script) % 2 ? TIED_MS (1) : 0;
     options->heartbeat_ns = TIED_MS (1 + byte (script));

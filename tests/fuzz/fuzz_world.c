@@ -76,10 +76,11 @@ static void deed (struct world *world, struct script *script, uint32_t *calls, u
     case 4:
     case 5:
         if (*calls < CALLS_MAX) {
-            (void)world_submit (world, 0, argument & 1 ? TIED_MODE_TIED : TIED_MODE_SINGLE,
-                                (argument & 6) != 0,
-                                TIED_MS (1) + length_of ((uint8_t)(argument | 128)),
-                                argument & 8 ? 0 : TIED_STAGGER_AUTO);
+            (void)world_submit_hedged (
+                world, 0, argument & 1 ? TIED_MODE_TIED : TIED_MODE_SINGLE, (argument & 6) != 0,
+                TIED_MS (1) + length_of ((uint8_t)(argument | 128)),
+                argument & 8 ? 0 : TIED_STAGGER_AUTO,
+                code & 16 ? length_of ((uint8_t)(argument | 64)) : TIED_HEDGE_NONE);
             (*calls)++;
         }
         break;

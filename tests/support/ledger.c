@@ -43,6 +43,27 @@ static void on_submit (struct ledger *self,
     c->submitted = now + 1; /* 0 means never */
     c->deadline = note->deadline;
     c->mode = (uint8_t)note->flags;
+    c->may_hedge = note->is_hedged;
+}
+
+/* Not refused anywhere yet and sent nowhere twice, so what was sent is still there. */
+static bool is_all_out (const struct ledger_call *c)
+{
+    return c->refused == 0 && c->repeatable == 0;
+}
+
+static void on_sent_hedge (struct ledger *self, struct ledger_call *c, const struct node_note *note)
+{
+    if (!c->may_hedge || c->hedge != 0)
+        ledger_violate (self, "a hedge that nobody asked for, or a second one", note->call);
+    if ((note->flags & TIED_REQUEST_IDEMPOTENT) == 0)
+        ledger_violate (self, "a call that is not idempotent was hedged", note->call);
+    if ((c->sent_to & BIT (note->other)) != 0 && is_all_out (c) && !self->crashes)
+        ledger_violate (self, "a hedge went where a copy of its call is", note->call);
+    c->hedge = note->copy;
+    self->marks[LEDGER_MARK_HEDGED]++;
+    if (c->pair[0] != 0 && c->pair[1] != 0 && is_all_out (c))
+        self->marks[LEDGER_MARK_TIED_HEDGED]++;
 }
 
 static void
@@ -52,9 +73,11 @@ on_sent_request (struct ledger *self, struct ledger_call *c, const struct node_n
 
     if (c->completions != 0)
         ledger_violate (self, "a copy was sent after the call ended", note->call);
-    if (c->mode == TIED_MODE_SINGLE && c->copies > 0 &&
+    if (c->mode == TIED_MODE_SINGLE && c->copies > 0 && !c->may_hedge &&
         (note->flags & (TIED_REQUEST_REISSUE | TIED_REQUEST_LAST)) == 0)
         ledger_violate (self, "a single call got a second copy", note->call);
+    if (note->copy >= 2 && (note->flags & (TIED_REQUEST_REISSUE | TIED_REQUEST_LAST)) == 0)
+        on_sent_hedge (self, c, note);
     if (note->sibling == NODE_REPLICA_OF (note->other))
         ledger_violate (self, "a copy names its own replica as sibling", note->call);
     c->copies++;
@@ -68,7 +91,7 @@ on_sent_request (struct ledger *self, struct ledger_call *c, const struct node_n
         if (c->pair[0] == c->pair[1])
             ledger_violate (self, "both copies went to one replica", note->call);
     }
-    if ((note->flags & (TIED_REQUEST_REISSUE | TIED_REQUEST_LAST)) != 0)
+    if (note->copy >= 2 || (note->flags & TIED_REQUEST_LAST) != 0)
         c->freed |= bit;
     if ((note->flags & TIED_REQUEST_LAST) != 0) {
         c->last |= bit;
@@ -155,6 +178,8 @@ static void on_complete (struct ledger *self,
         self->marks[LEDGER_MARK_DEADLINE]++;
     if (done->outcome == TIED_OUTCOME_REJECTED)
         self->marks[LEDGER_MARK_REFUSED]++;
+    if (c->hedge != 0 && done->winner != TIED_NO_REPLICA && done->winner_copy == c->hedge)
+        self->marks[LEDGER_MARK_HEDGE_WON]++;
     c->completions = 1;
     c->ended = now;
     c->outcome = (uint8_t)done->outcome;
@@ -214,6 +239,8 @@ void ledger_note (struct ledger *self, const struct node_note *note, tied_time_t
         break;
     case NODE_NOTE_REJECT:
         c->refused |= BIT (note->actor);
+        if (c->hedge != 0 && note->copy == c->hedge)
+            self->marks[LEDGER_MARK_HEDGE_REFUSED]++;
         if (note->reason == TIED_REJECT_STALE)
             self->marks[LEDGER_MARK_STALE]++;
         break;

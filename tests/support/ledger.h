@@ -32,6 +32,10 @@
     X (CANCEL_RUNNING, "the client cancelled a running copy")                                      \
     X (GIVEN_UP, "the application gave up")                                                        \
     X (REFUSED, "every copy was refused")                                                          \
+    X (HEDGED, "a hedge was sent")                                                                 \
+    X (HEDGE_REFUSED, "a hedge was refused")                                                       \
+    X (HEDGE_WON, "a hedge won")                                                                   \
+    X (TIED_HEDGED, "a tied call had three copies at once")                                        \
     X (STARTED_UNSENT, "a STARTED could not be sent")                                              \
     X (REPEATED, "a repeated copy was ignored")                                                    \
     X (CLIENT_FORGOTTEN, "a replica forgot a client")
@@ -50,7 +54,7 @@ struct ledger_call {
     tied_time_t told_at;
     uint32_t sent_to;
     uint32_t repeatable; /* got more than one copy of this call */
-    uint32_t freed;      /* got a copy that no earlier STARTED binds: re-issue or last copy */
+    uint32_t freed; /* got a copy that no earlier STARTED binds: number 2 and up, or the last */
     uint32_t started_by; /* in any incarnation */
     uint32_t running;    /* runs it now */
     uint32_t told;       /* was told STARTED and has not crashed since */
@@ -66,6 +70,8 @@ struct ledger_call {
     uint8_t mode;
     uint8_t given_up;
     uint8_t surely_not_run;
+    uint8_t may_hedge;
+    uint8_t hedge; /* number of the copy that is neither first, tied, nor in place of another */
 };
 
 struct ledger {

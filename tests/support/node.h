@@ -85,6 +85,7 @@ struct node_note {
     uint32_t flags;       /* SENT of a REQUEST, REPLY, ANSWERED: as on the wire */
     int sibling;          /* SENT of a REQUEST: replica, NODE_NOBODY if none */
     int cause;            /* replica notes: enum tied_replica_event_type of the step; 0: none */
+    bool is_hedged;       /* SUBMIT: a hedge is asked for */
     tied_time_t deadline; /* SUBMIT: of the engine's clock */
     const struct tied_client_completion *done; /* COMPLETE */
 };

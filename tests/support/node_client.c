@@ -142,6 +142,9 @@ static int step (struct node_client *self,
                                            .has_call = true,
                                            .flags = submit != NULL ? submit->mode : 0,
                                            .sibling = NODE_NOBODY,
+                                           .is_hedged = submit != NULL &&
+                                                        submit->hedge_ns != TIED_HEDGE_NONE &&
+                                                        submit->hedge_ns != TIED_NEVER,
                                            .deadline = deadline};
             TI_ASSERT (event->type == TIED_CLIENT_EV_SUBMIT);
             self->net->note (self->net->context, &note);

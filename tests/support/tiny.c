@@ -159,6 +159,7 @@ static void begin (struct explorer *self)
     submit.is_idempotent = true;
     submit.deadline = ti_time_add (START, self->config->deadline_ns);
     submit.stagger_ns = self->config->stagger_ns;
+    submit.hedge_ns = self->config->hedge_ns;
     TI_ASSERT (node_client_submit (&state->client, &submit, START) == 0);
 }
 

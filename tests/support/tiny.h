@@ -18,6 +18,7 @@ struct tiny_config {
     const char *name;
     uint32_t mode; /* enum tied_mode */
     tied_duration_t stagger_ns;
+    tied_duration_t hedge_ns;
     tied_duration_t deadline_ns; /* TIED_NEVER: none, and then the call must end ok */
     int losses;                  /* messages that may vanish */
     int repeats;                 /* messages that may come twice */

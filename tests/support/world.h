@@ -67,6 +67,14 @@ void world_run_until (struct world *self, tied_time_t until);
 bool world_run_idle (struct world *self, tied_time_t limit);
 
 /* Submits at the current time; the deadline is relative. Returns the sequence number. */
+uint64_t world_submit_hedged (struct world *self,
+                              int client,
+                              uint32_t mode,
+                              bool is_idempotent,
+                              tied_duration_t deadline,
+                              tied_duration_t stagger,
+                              tied_duration_t hedge);
+/* Without a hedge. */
 uint64_t world_submit (struct world *self,
                        int client,
                        uint32_t mode,

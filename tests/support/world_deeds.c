@@ -5,12 +5,13 @@
 #include "base/assert.h"
 #include "base/util.h"
 
-uint64_t world_submit (struct world *self,
-                       int client,
-                       uint32_t mode,
-                       bool is_idempotent,
-                       tied_duration_t deadline,
-                       tied_duration_t stagger)
+uint64_t world_submit_hedged (struct world *self,
+                              int client,
+                              uint32_t mode,
+                              bool is_idempotent,
+                              tied_duration_t deadline,
+                              tied_duration_t stagger,
+                              tied_duration_t hedge)
 {
     const struct tied_client_counters *counters =
         tied_client_core_counters (self->clients[client].core);
@@ -22,10 +23,22 @@ uint64_t world_submit (struct world *self,
     submit.is_idempotent = is_idempotent;
     submit.deadline = ti_time_add (self->now, deadline);
     submit.stagger_ns = stagger;
+    submit.hedge_ns = hedge;
     TI_ASSERT (node_client_submit (&self->clients[client], &submit, self->now) == 0);
     TI_ASSERT (counters->submitted == sequence + 1);
     world_after_step (self, NODE_CLIENT (client));
     return sequence;
+}
+
+uint64_t world_submit (struct world *self,
+                       int client,
+                       uint32_t mode,
+                       bool is_idempotent,
+                       tied_duration_t deadline,
+                       tied_duration_t stagger)
+{
+    return world_submit_hedged (self, client, mode, is_idempotent, deadline, stagger,
+                                TIED_HEDGE_NONE);
 }
 
 void world_give_up (struct world *self, int client, uint64_t sequence)

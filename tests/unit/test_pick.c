@@ -12,6 +12,7 @@ struct fleet {
     uint32_t usable[REPLICAS];
     struct ti_load_scale scale;
     struct ti_prng prng;
+    uint32_t turn;
 };
 
 static struct ti_pick make (struct fleet *fleet, uint32_t count, uint32_t rule, uint32_t samples)
@@ -21,12 +22,15 @@ static struct ti_pick make (struct fleet *fleet, uint32_t count, uint32_t rule, 
         fleet->replicas[i].incarnation = 1000 + i;
         fleet->replicas[i].load_at = 1;
         fleet->usable[i] = i;
+        fleet->replicas[i].is_usable = true;
     }
     ti_load_scale_init (&fleet->scale, S (1));
     ti_prng_seed (&fleet->prng, 11);
     return (struct ti_pick){.replicas = fleet->replicas,
                             .usable = fleet->usable,
                             .usable_count = count,
+                            .replica_count = count,
+                            .turn = &fleet->turn,
                             .rule = rule,
                             .samples = samples,
                             .scale = &fleet->scale,
@@ -186,6 +190,90 @@ static void avoided_instances_are_last_or_never (void **state)
  */
 #define CLIENTS 50
 #define LAG     20
+static void round_robin_takes_the_next_usable_one_in_turn (void **state)
+{
+    (void)state;
+    struct fleet fleet;
+    const struct ti_pick pick = make (&fleet, 5, TIED_PICK_ROUND_ROBIN, 4);
+    const uint32_t turns[] = {3, 4, 0, 1, 3, 4, 0, 1, 3};
+    fleet.turn = 3;
+    fleet.replicas[2].is_usable = false;
+    /* It is blind to load. */
+    fleet.replicas[3].load.depth = 1000;
+    for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++)
+        CHECK_U64 (ti_pick_one (&pick, NULL), ==, turns[i]);
+    /* A turn that begins anywhere. */
+    fleet.turn = UINT32_MAX;
+    CHECK_U64 (ti_pick_one (&pick, NULL), ==, UINT32_MAX % 5);
+}
+
+static void round_robin_pairs_make_everyone_first_equally_often (void **state)
+{
+    (void)state;
+    for (uint32_t count = 2; count < 6; count++) {
+        struct fleet fleet;
+        const struct ti_pick pick = make (&fleet, count, TIED_PICK_ROUND_ROBIN, 4);
+        for (uint32_t i = 0; i < 3 * count; i++) {
+            uint32_t a;
+            uint32_t b;
+            ti_pick_pair (&pick, &a, &b);
+            CHECK_U64 (a, ==, i % count);
+            CHECK_U64 (b, ==, (i + 1) % count);
+        }
+    }
+}
+
+static void CL_19_round_robin_keeps_instances_apart_and_avoids (void **state)
+{
+    (void)state;
+    struct fleet fleet;
+    const struct ti_pick pick = make (&fleet, 4, TIED_PICK_ROUND_ROBIN, 4);
+    struct ti_pick_avoid avoid = {.hard = {1002}, .hard_count = 1, .soft = {1003}, .soft_count = 1};
+    uint32_t a;
+    uint32_t b;
+    fleet.replicas[1].incarnation = 1000;
+    ti_pick_pair (&pick, &a, &b);
+    CHECK_U64 (a, ==, 0);
+    CHECK_U64 (b, ==, 2);
+    fleet.turn = 2;
+    CHECK_U64 (ti_pick_one (&pick, &avoid), ==, 0);
+    CHECK_U64 (fleet.turn, ==, 1);
+    fleet.replicas[0].is_usable = false;
+    fleet.replicas[1].is_usable = false;
+    CHECK_U64 (ti_pick_one (&pick, &avoid), ==, 3);
+    fleet.replicas[3].is_usable = false;
+    CHECK_U64 (ti_pick_one (&pick, &avoid), ==, TIED_NO_REPLICA);
+    ti_pick_pair (&pick, &a, &b);
+    CHECK_U64 (a, ==, 2);
+    CHECK_U64 (b, ==, TIED_NO_REPLICA);
+    fleet.replicas[2].is_usable = false;
+    ti_pick_pair (&pick, &a, &b);
+    CHECK_U64 (a, ==, TIED_NO_REPLICA);
+}
+
+/* A further copy of a call in a large fleet goes to the best of a sample, as a first one does: were
+ * all of them looked at, every client would send its copies to one and the same replica. */
+static void what_is_avoided_takes_no_place_in_the_sample (void **state)
+{
+    (void)state;
+    struct fleet fleet;
+    const struct ti_pick pick = make (&fleet, REPLICAS, TIED_PICK_INFORMED, 2);
+    const struct ti_pick_avoid avoid = {.hard = {1001}, .hard_count = 1};
+    uint32_t lightest = 0;
+    for (uint32_t i = 1; i < REPLICAS; i++)
+        fleet.replicas[i].load.depth = 10;
+    for (int i = 0; i < 10000; i++)
+        lightest += ti_pick_one (&pick, &avoid) == 0;
+    /* 2 of 99. */
+    CHECK_U64 (lightest, >, 120);
+    CHECK_U64 (lightest, <, 300);
+    /* Only what nobody wants is left out of the count. */
+    const struct ti_pick two = make (&fleet, 3, TIED_PICK_INFORMED, 2);
+    const struct ti_pick_avoid both = {.hard = {1000, 1001}, .hard_count = 2};
+    for (int i = 0; i < 100; i++)
+        CHECK_U64 (ti_pick_one (&two, &both), ==, 2);
+}
+
 struct swing {
     double most;  /* largest depth over the mean depth */
     double apart; /* mean difference of the two depths over the mean depth */
@@ -262,6 +350,10 @@ int main (void)
         cmocka_unit_test (too_few_replicas_give_what_there_is),
         cmocka_unit_test (CL_19_one_instance_under_many_indices_is_one_instance),
         cmocka_unit_test (avoided_instances_are_last_or_never),
+        cmocka_unit_test (round_robin_takes_the_next_usable_one_in_turn),
+        cmocka_unit_test (round_robin_pairs_make_everyone_first_equally_often),
+        cmocka_unit_test (CL_19_round_robin_keeps_instances_apart_and_avoids),
+        cmocka_unit_test (what_is_avoided_takes_no_place_in_the_sample),
         cmocka_unit_test (RQ_07_own_copies_in_flight_damp_the_flip_flop_of_late_reports),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

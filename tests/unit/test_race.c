@@ -211,6 +211,62 @@ static void CL_18_numbers_fit_for_the_largest_copies_max (void **state)
     ti_race_check (&race);
 }
 
+static void CL_18_room_for_a_hedge_is_room_for_a_reissue_besides (void **state)
+{
+    (void)state;
+    for (uint32_t copies_max = 1; copies_max <= TIED_COPIES_MAX; copies_max++) {
+        struct ti_race race = fresh (true, copies_max);
+        CHECK_U64 (ti_race_has_room_to_hedge (&race, false), ==, copies_max >= 3);
+        CHECK_U64 (ti_race_has_room_to_hedge (&race, true), ==, copies_max >= 4);
+        ti_race_sent (&race, 0, true);
+        CHECK_U64 (ti_race_may_hedge (&race), ==, copies_max >= 3);
+        race.is_planned = true;
+        CHECK_U64 (ti_race_may_hedge (&race), ==, copies_max >= 4);
+    }
+}
+
+static void CL_11_a_refused_or_unsent_hedge_leaves_a_planned_copy_its_time (void **state)
+{
+    (void)state;
+    for (int is_refused = 0; is_refused < 2; is_refused++) {
+        struct ti_race race = fresh (true, 4);
+        ti_race_sent (&race, 0, true);
+        race.is_planned = true;
+        race.is_hedge_planned = true;
+        ti_race_check (&race);
+        ti_race_hedge (&race);
+        ti_race_sent (&race, race.next_copy, false);
+        ti_race_check (&race);
+        CHECK_FALSE (race.is_hedge_planned);
+        CHECK_U64 (race.hedged, ==, TI_RACE_BIT (2));
+        if (is_refused) {
+            ti_race_refused (&race, 2, TIED_REJECT_BUSY);
+            CHECK_U64 (ti_race_after_refusal (&race, TIED_REJECT_BUSY), ==, TI_RACE_GO_ON);
+        } else {
+            ti_race_unsent (&race, 2);
+            CHECK_U64 (ti_race_after_unsent (&race), ==, TI_RACE_GO_ON);
+        }
+        CHECK_TRUE (race.is_planned);
+        ti_race_check (&race);
+    }
+}
+
+static void a_hedge_is_certain_whatever_becomes_of_the_pair (void **state)
+{
+    (void)state;
+    struct ti_race race = pair (4);
+    race.is_hedge_planned = true;
+    ti_race_hedge (&race);
+    ti_race_sent (&race, 2, false);
+    ti_race_lost (&race, 0);
+    CHECK_U64 (ti_race_after_loss (&race), ==, TI_RACE_GO_ON);
+    ti_race_lost (&race, 1);
+    CHECK_U64 (ti_race_after_loss (&race), ==, TI_RACE_GO_ON);
+    ti_race_lost (&race, 2);
+    CHECK_U64 (ti_race_after_loss (&race), ==, TI_RACE_REISSUE);
+    ti_race_check (&race);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -225,6 +281,9 @@ int main (void)
         cmocka_unit_test (a_copy_that_never_left_is_sent_elsewhere),
         cmocka_unit_test (the_first_refusal_names_the_outcome_unless_a_copy_may_have_run),
         cmocka_unit_test (CL_18_numbers_fit_for_the_largest_copies_max),
+        cmocka_unit_test (CL_18_room_for_a_hedge_is_room_for_a_reissue_besides),
+        cmocka_unit_test (CL_11_a_refused_or_unsent_hedge_leaves_a_planned_copy_its_time),
+        cmocka_unit_test (a_hedge_is_certain_whatever_becomes_of_the_pair),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -189,11 +189,10 @@ enum tied_client_action_type {
 };
 
 struct tied_client_completion {
-    uint32_t outcome; /* enum tied_outcome */
-    uint32_t status;  /* APP_ERROR: the application's number; else 0 */
-    uint32_t reject;  /* REJECTED, UNIMPLEMENTED: reason of the first refusal; else 0 */
-    uint32_t
-        not_sent; /* enum tied_not_sent: why copy 1 was not sent, which the mode provides for */
+    uint32_t outcome;        /* enum tied_outcome */
+    uint32_t status;         /* APP_ERROR: the application's number; else 0 */
+    uint32_t reject;         /* REJECTED, UNIMPLEMENTED: reason of the first refusal; else 0 */
+    uint32_t not_sent;       /* enum tied_not_sent: why the mode's copy 1 was not sent */
     uint32_t hedge_not_sent; /* enum tied_not_sent: why the hedge that was asked for was not */
     uint32_t copies_sent;
     uint32_t winner; /* replica index, TIED_NO_REPLICA if none answered */
