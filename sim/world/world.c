@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The loop: arrivals and events in the order of time, until every measured call has ended and
+ * nothing of it is left. A run that hits one of its tables begins again with a larger one, so that
+ * results do not depend on how large they are.
+ */
+#include "world/world.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "world_internal.h"
+
+/* Events between two looks whether the run is stuck. */
+#define LOOK_EVERY 4096
+/* Work that stands still so long is not waited for. */
+#define STANDSTILL TIED_S (86400)
+
+enum ending {
+    ENDING_DONE,
+    ENDING_CALLS_FULL, /* a client's table */
+    ENDING_QUEUE_FULL  /* a replica's, which is smaller than the scenario allows */
+};
+
+static void dispatch (struct world *self, const struct sim_event *event)
+{
+    self->now = event->at;
+    world_mix (self, event->at);
+    world_mix (self, (uint64_t)event->kind << 56 ^ (uint64_t)event->a << 28 ^ event->b);
+    switch ((enum world_event)event->kind) {
+    case WORLD_TO_REPLICA:
+        if (world_arrives (self, event))
+            world_replica_receive (self, event);
+        else
+            world_replica_forget (self, event);
+        return;
+    case WORLD_TO_CLIENT:
+        if (world_arrives (self, event))
+            world_client_receive (self, event);
+        return;
+    case WORLD_TO_PEER:
+        (void)world_arrives (self, event);
+        world_replica_hear (self, event);
+        return;
+    case WORLD_SERVICE_END:
+        world_replica_service_end (self, event);
+        return;
+    case WORLD_CLIENT_TIMER:
+        world_client_timer (self, event->a);
+        return;
+    case WORLD_REPLICA_TIMER:
+        world_replica_timer (self, event->a);
+        return;
+    case WORLD_LINK_UP:
+        world_connect (self, event->a, event->b);
+        return;
+    case WORLD_LINK_BREAK:
+        world_break (self, event->a, event->b);
+        return;
+    }
+    TI_UNREACHABLE ();
+}
+
+static void arrive (struct world *self, tied_time_t at)
+{
+    struct sim_request request;
+
+    self->now = at;
+    sim_source_take (self->source, &request);
+    world_mix (self, at);
+    world_request_came (self, &request);
+    self->progress_at = at;
+    for (uint32_t leaf = 0; leaf < self->fan_out; leaf++)
+        world_client_submit (self, request.client, request.first_call + leaf);
+}
+
+/* Before the first arrival every client knows all its replicas: load and delays are measured. */
+static void greet (struct world *self)
+{
+    struct sim_event event;
+    const tied_time_t limit = WORLD_START + 100 * ti_max (self->scenario->heartbeat_ns, TIED_S (1));
+
+    while (self->ungreeted > 0 && sim_events_time (self->events) < limit) {
+        if (!sim_events_take (self->events, &event))
+            break;
+        self->result->events++;
+        dispatch (self, &event);
+    }
+    self->origin = ti_time_sub (self->now, sim_source_time (self->source));
+    self->area_at = self->now;
+    self->progress_at = self->now;
+    if (!self->has_breaks)
+        return;
+    for (uint32_t c = 0; c < self->scenario->clients; c++)
+        for (uint32_t i = 0; i < self->clients[c].replicas; i++)
+            world_break_later (self, c, self->clients[c].first + i);
+}
+
+/* Calls that nothing will end, for their copies are lost and they have no deadline. */
+static bool is_stuck (const struct world *self)
+{
+    const bool is_quiet = self->busy == 0 && self->waiting == 0;
+
+    return self->now - self->progress_at > (is_quiet ? self->patience_ns : STANDSTILL);
+}
+
+static void give_up (struct world *self)
+{
+    for (uint32_t c = 0; c < self->scenario->clients; c++) {
+        const struct world_client *client = &self->clients[c];
+
+        for (uint32_t i = 0; i <= client->calls_mask; i++)
+            if (client->calls[i].is_open)
+                world_client_cancel (
+                    self, (struct tied_call_id){(uint64_t)c + 1, client->calls[i].sequence});
+    }
+    self->progress_at = self->now;
+}
+
+static enum ending run (struct world *self)
+{
+    struct sim_event event;
+
+    greet (self);
+    for (;;) {
+        const tied_time_t time = sim_events_time (self->events);
+        tied_time_t arrival = TIED_NEVER;
+
+        if (!sim_source_is_done (self->source))
+            arrival = ti_time_add (sim_source_time (self->source), self->origin);
+        else if (self->calls_unsettled == 0)
+            return ENDING_DONE;
+        if (arrival == TIED_NEVER && time == TIED_NEVER)
+            return ENDING_DONE;
+        self->result->events++;
+        if (arrival <= time) {
+            arrive (self, arrival);
+            if (self->result->table_overflows > 0 && self->may_grow_calls)
+                return ENDING_CALLS_FULL;
+            continue;
+        }
+        if (!sim_events_take (self->events, &event))
+            TI_UNREACHABLE ();
+        dispatch (self, &event);
+        if (self->is_queue_full && self->may_grow_queue)
+            return ENDING_QUEUE_FULL;
+        if (self->result->events % LOOK_EVERY == 0 && is_stuck (self))
+            give_up (self);
+    }
+}
+
+static void forget (struct sim_result *result)
+{
+    struct ti_hist *latency = result->latency;
+
+    ti_hist_reset (latency);
+    memset (result, 0, sizeof *result);
+    result->latency = latency;
+}
+
+static uint64_t clock_ns (void)
+{
+    struct timespec now;
+
+    (void)clock_gettime (CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * UINT64_C (1000000000) + (uint64_t)now.tv_nsec;
+}
+
+int sim_world_run (const struct sim_run_options *options,
+                   struct sim_result *result,
+                   char why[SIM_WHY_MAX])
+{
+    const uint64_t begun = clock_ns ();
+    /* What is watched is told once: then there is one attempt, with large tables. */
+    const bool is_once = options->watch != NULL;
+    struct world_sizes sizes = world_first_sizes (options->scenario, is_once);
+    enum ending ending;
+
+    do {
+        struct world_sizes more_calls = sizes;
+        struct world_sizes more_queue = sizes;
+        struct world world;
+        int rc;
+
+        forget (result);
+        rc = world_init (&world, options, &sizes, result, why);
+        if (rc != 0)
+            return rc;
+        world.may_grow_calls = !is_once && world_grow_sizes (options->scenario, false, &more_calls);
+        world.may_grow_queue = !is_once && world_grow_sizes (options->scenario, true, &more_queue);
+        ending = run (&world);
+        if (ending == ENDING_DONE)
+            world_finish_account (&world);
+        else
+            sizes = ending == ENDING_CALLS_FULL ? more_calls : more_queue;
+        world_deinit (&world);
+    } while (ending != ENDING_DONE);
+    result->wall_ns = clock_ns () - begun;
+    return 0;
+}

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Links in virtual time, with the semantics of the transport: order within a connection and none
+ * across, a pipe that may be full, and a connection that breaks and comes back in silence. Where
+ * every message of a kind takes the same time and nothing breaks, a link has no state at all.
+ */
+#include "world_internal.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "tools/dist.h"
+
+#define MESSAGE_MAX SIM_EVENT_BYTES_MAX
+
+static struct world_link *link_of (const struct world *self, uint32_t client, uint32_t replica)
+{
+    const struct world_client *c = &self->clients[client];
+
+    return c->links == NULL ? NULL : &c->links[replica - c->first];
+}
+
+uint32_t world_generation (const struct world *self, uint32_t client, uint32_t replica)
+{
+    const struct world_link *link = link_of (self, client, replica);
+
+    return link == NULL ? 0 : link->generation;
+}
+
+static bool is_lost (const struct world *self, uint64_t number, uint8_t type)
+{
+    const struct sim_network *network = &self->scenario->network;
+
+    if (network->loss > 0 &&
+        sim_is_below (sim_draw (self->seed, SIM_STREAM_LOSS, number, 0), network->loss))
+        return true;
+    return type == TIED_WIRE_STARTED && network->loss_started > 0 &&
+           sim_is_below (sim_draw (self->seed, SIM_STREAM_LOSS, number, 1), network->loss_started);
+}
+
+/* Messages of one connection arrive in the order in which they were sent. A shuffle must not find
+ * two of them at the same time. */
+static tied_time_t arrival (struct world *self,
+                            struct world_direction *direction,
+                            const struct sim_delay *delay,
+                            uint64_t number)
+{
+    tied_time_t at = self->now + delay->fixed_ns;
+
+    if (!delay->has_extra)
+        return at;
+    at += ti_dist_draw (&delay->extra, sim_draw (self->seed, SIM_STREAM_NETWORK, number, 0));
+    at = ti_max (at, direction->last + (self->scenario->shuffles_ties ? 1 : 0));
+    direction->last = at;
+    return at;
+}
+
+static enum world_sent send (struct world *self,
+                             struct world_direction *direction,
+                             const struct sim_delay *delay,
+                             const int lanes[WORLD_LANES],
+                             struct sim_event *event,
+                             const struct tied_message *message)
+{
+    unsigned char bytes[MESSAGE_MAX];
+    const uint64_t number = self->messages++;
+    int size;
+    uint32_t lane = 0;
+
+    if (is_lost (self, number, message->type))
+        return WORLD_LOST;
+    size = tied_wire_encode (message, bytes, sizeof bytes);
+    TI_ASSERT (size > 0);
+    event->size = (uint16_t)size;
+    event->bytes = bytes;
+    event->at = arrival (self, direction, delay, number);
+    if (direction != NULL)
+        direction->under_way++;
+    if (self->lanes > 1) /* equal times of one lane keep their order: spread the connections */
+        lane = (uint32_t)(ti_mix ((uint64_t)event->a << 32 | event->b) % self->lanes);
+    sim_events_put (self->events, lanes[lane], event);
+    return WORLD_SENT;
+}
+
+static bool is_full (const struct world *self, const struct world_direction *direction)
+{
+    const uint32_t high_water = self->scenario->network.high_water;
+
+    return high_water > 0 && direction->under_way >= high_water;
+}
+
+enum world_sent world_send_client (struct world *self,
+                                   uint32_t client,
+                                   uint32_t replica,
+                                   const struct tied_message *message)
+{
+    struct world_link *link = link_of (self, client, replica);
+    struct sim_event event = {.kind = WORLD_TO_REPLICA, .a = client, .b = replica};
+
+    if (link != NULL) {
+        if (!link->is_up || is_full (self, &link->to_replica))
+            return WORLD_REFUSED;
+        event.value = link->generation;
+    }
+    return send (self, link == NULL ? NULL : &link->to_replica, &self->scenario->network.client,
+                 self->client_lanes, &event, message);
+}
+
+/* Towards a client nothing is refused: a replica could do nothing about it. */
+enum world_sent world_send_replica (struct world *self,
+                                    uint32_t replica,
+                                    uint32_t client,
+                                    uint32_t generation,
+                                    const struct tied_message *message)
+{
+    struct world_link *link = link_of (self, client, replica);
+    struct sim_event event = {.kind = WORLD_TO_CLIENT, .a = client, .b = replica};
+
+    if (link != NULL) {
+        if (!link->is_up || link->generation != generation)
+            return WORLD_LOST;
+        event.value = generation;
+    }
+    return send (self, link == NULL ? NULL : &link->to_client, &self->scenario->network.client,
+                 self->client_lanes, &event, message);
+}
+
+enum world_sent
+world_send_peer (struct world *self, uint32_t from, uint32_t to, const struct tied_message *message)
+{
+    const struct world_replica *replica = &self->replicas[from];
+    struct world_direction *direction =
+        replica->to_peers == NULL ? NULL : &replica->to_peers[to - replica->first];
+    struct sim_event event = {.kind = WORLD_TO_PEER, .a = from, .b = to};
+
+    if (direction != NULL && is_full (self, direction))
+        return WORLD_REFUSED;
+    return send (self, direction, &self->scenario->network.peer, self->peer_lanes, &event, message);
+}
+
+bool world_arrives (struct world *self, const struct sim_event *event)
+{
+    struct world_link *link;
+
+    if (!self->keeps_directions)
+        return true;
+    if (event->kind == WORLD_TO_PEER) {
+        const struct world_replica *replica = &self->replicas[event->a];
+
+        replica->to_peers[event->b - replica->first].under_way--;
+        return true;
+    }
+    link = link_of (self, event->a, event->b);
+    if (link->generation != event->value)
+        return false;
+    if (event->kind == WORLD_TO_REPLICA)
+        link->to_replica.under_way--;
+    else
+        link->to_client.under_way--;
+    return true;
+}
+
+/* ---- breaks ---- */
+
+void world_break_later (struct world *self, uint32_t client, uint32_t replica)
+{
+    struct world_link *link = link_of (self, client, replica);
+    const struct ti_dist gap = {.kind = TI_DIST_EXP, .a_ns = self->scenario->network.break_gap_ns};
+    const uint64_t connection = (uint64_t)client << 32 | replica;
+    const struct sim_event event = {
+        .at = self->now + ti_dist_draw (&gap, sim_draw (self->seed, SIM_STREAM_BREAK, connection,
+                                                        link->breaks++)),
+        .kind = WORLD_LINK_BREAK,
+        .a = client,
+        .b = replica};
+
+    sim_events_put (self->events, -1, &event);
+}
+
+void world_break (struct world *self, uint32_t client, uint32_t replica)
+{
+    struct world_link *link = link_of (self, client, replica);
+    const struct sim_event event = {.at = self->now + self->scenario->network.break_down_ns,
+                                    .kind = WORLD_LINK_UP,
+                                    .a = client,
+                                    .b = replica};
+
+    link->is_up = false;
+    link->generation++;
+    link->to_replica = (struct world_direction){0, 0};
+    link->to_client = (struct world_direction){0, 0};
+    sim_events_put (self->events, -1, &event);
+    world_client_link (self, client, replica, false);
+}
+
+void world_connect (struct world *self, uint32_t client, uint32_t replica)
+{
+    struct world_link *link = link_of (self, client, replica);
+
+    if (link != NULL)
+        link->is_up = true;
+    world_client_link (self, client, replica, true);
+    if (self->has_breaks && self->origin != TIED_NEVER)
+        world_break_later (self, client, replica);
+}
