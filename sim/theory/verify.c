@@ -89,8 +89,8 @@ static void tell (void *context, uint64_t done, tied_duration_t elapsed)
 /* How far measurement and theory lie apart in standard errors, what the theory allows taken off. */
 static double distance (double measured, double theory, double slack, double error)
 {
-    double away = fmax (fabs (measured - theory) - slack, 0);
-    if (away == 0)
+    double away = fabs (measured - theory) - slack;
+    if (away <= 0)
         return 0;
     return copysign (away / error, measured - theory);
 }
