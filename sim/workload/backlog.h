@@ -6,11 +6,14 @@
  * The rule. The number of open calls is read at the arrival of every hundredth of the measured
  * requests: b[0] .. b[100]. In a system that keeps up the steps b[i + 1] - b[i] undo each other; in
  * one that does not, they add up. With z = (b[100] - b[0]) / sqrt (sum of squared steps) the system
- * is unstable when z > 4. z needs no knowledge of the service or the arrivals, since their
- * variability is in the steps. Near saturation, and before the queue has settled, b is a random
- * walk and z a self-normalised sum: above 4 once in some 20 000 runs. A drift of rate r - 1 per
- * service (load r) is seen from about 2 (6 / (r - 1))^2 calls of an exponential service on: 180 000
- * at load 1.02, 7 200 at 1.1. Runs of fewer than 200 requests are not judged.
+ * is unstable when z > 4, and z > 3 for steps five times longer: one burst at the end of the run
+ * gives small steps of one sign too, but few of the long ones.
+ *
+ * z needs no knowledge of the service or the arrivals, since their variability is in the steps.
+ * Near saturation, and before the queue has settled, b is a random walk and z a self-normalised
+ * sum: above 4 once in some 20 000 runs. One server with exponential service at load r > 1 is seen
+ * from about 2 (6 / (r - 1))^2 requests on: 200 at 1.5, 7 000 at 1.1, 200 000 at 1.02; half of the
+ * runs are seen at half of that. Runs of fewer than 200 requests are not judged.
  */
 #ifndef SIM_BACKLOG_H
 #define SIM_BACKLOG_H
@@ -31,9 +34,10 @@ struct sim_backlog {
     double first_area, last_area;
     tied_time_t first_to, last_from;
     /* The rule. */
-    uint64_t segment; /* requests */
-    uint64_t begin, previous;
-    double squares;
+    uint64_t segment; /* requests in a step */
+    uint64_t begin;   /* b[0] */
+    uint64_t previous, previous_long;
+    double squares, squares_long;
 };
 
 void sim_backlog_init (struct sim_backlog *self, uint64_t requests);
