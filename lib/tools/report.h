@@ -64,6 +64,7 @@ struct ti_report {
     uint64_t duration_ns; /* of each policy */
     uint64_t seed;
     uint64_t started_unix_s; /* 0: not known */
+    const char *sentence;    /* instead of the report's own; NULL: none */
     uint32_t looks_missed;   /* a replica was asked what it ran and did not answer */
     struct ti_report_more more;
     uint32_t policies_count;
@@ -97,7 +98,8 @@ TIED_NODISCARD int ti_report_save (const struct ti_report *self,
 #define TI_REPORT_SENTENCE_MAX 512
 /*
  * One sentence without newline: what the other policy gained over the one named "single" (or else
- * the first), and what it cost. Of several others it speaks of the one with the lowest p99.
+ * the first), and what it cost. Of several others it speaks of the one with the lowest p99. A
+ * report that has a sentence of its own gives that.
  * @return buffer
  */
 const char *ti_report_sentence (const struct ti_report *self, char buffer[TI_REPORT_SENTENCE_MAX]);

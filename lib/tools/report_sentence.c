@@ -165,6 +165,10 @@ static bool append_unstable (char *buffer, const struct ti_report *self)
 const char *ti_report_sentence (const struct ti_report *self, char buffer[TI_REPORT_SENTENCE_MAX])
 {
     buffer[0] = '\0';
+    if (self->sentence) {
+        append (buffer, "%s", self->sentence);
+        return buffer;
+    }
     bool has_answers = self->policies_count > 0;
     if (append_unstable (buffer, self))
         return buffer;

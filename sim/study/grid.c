@@ -173,8 +173,10 @@ uint32_t sim_grid_variants (const struct sim_grid *self,
     struct sim_policy made;
     for (uint32_t i = 0; i < scenario->policies_count; i++)
         for (uint64_t n = 0; variant (self, &scenario->policies[i], n, &made); n++) {
+            if (i == 0 && strcmp (made.name, scenario->policies[0].name) == 0)
+                continue;
             if (count == SIM_GRID_VARIANTS_MAX)
-                return 0;
+                return UINT32_MAX;
             out[count++] = made;
         }
     return count;

@@ -36,10 +36,10 @@ bool sim_grid_is_empty (const struct sim_grid *self);
 
 /*
  * The variants of all policies of the scenario, in a fixed order: each policy with every
- * combination of the axes that apply to it; one to which none applies as it is. The name of a
- * variant tells its values.
+ * combination of the axes that apply to it; one to which none applies as it is, but for the first,
+ * which is the baseline anyway. The name of a variant tells its values.
  *
- * @return how many, 0: more than SIM_GRID_VARIANTS_MAX
+ * @return how many; UINT32_MAX: more than SIM_GRID_VARIANTS_MAX
  */
 uint32_t sim_grid_variants (const struct sim_grid *self,
                             const struct sim_scenario *scenario,

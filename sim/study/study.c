@@ -122,7 +122,7 @@ static double offered_load (const struct sim_scenario *scenario)
     const struct sim_workload *workload = &scenario->workload;
     if (workload->arrivals == SIM_ARRIVALS_CLOSED)
         return -1;
-    if (workload->load > 0 && workload->arrivals != SIM_ARRIVALS_TRACE)
+    if (workload->load > 0 && !(workload->rate_per_s > 0))
         return workload->load;
     double capacity = sim_scenario_capacity (scenario), rate = sim_scenario_rate_per_s (scenario);
     if (!(capacity > 0) || !(rate > 0))

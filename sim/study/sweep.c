@@ -16,10 +16,9 @@
 int sim_scenario_set_load (struct sim_scenario *scenario, double load, char why[SIM_WHY_MAX])
 {
     struct sim_workload *workload = &scenario->workload;
-    if (workload->arrivals == SIM_ARRIVALS_CLOSED || workload->arrivals == SIM_ARRIVALS_TRACE) {
-        snprintf (why, SIM_WHY_MAX, "a load cannot be set: arrivals of this scenario are %s",
-                  workload->arrivals == SIM_ARRIVALS_CLOSED ? "those of a closed loop"
-                                                            : "the times of a trace");
+    if (workload->arrivals == SIM_ARRIVALS_CLOSED) {
+        snprintf (why, SIM_WHY_MAX,
+                  "a load cannot be set: arrivals of this scenario are those of a closed loop");
         return TIED_ERR_INVAL;
     }
     workload->load = load;
@@ -98,9 +97,11 @@ int sim_sweep_run (const struct sim_scenario *scenario,
         if (!variants)
             return fail (why, TIED_ERR_SYSTEM, "out of memory");
         variants_count = sim_grid_variants (sweep->grid, scenario, variants);
-        if (variants_count == 0)
+        if (variants_count == UINT32_MAX)
             rc = fail (why, TIED_ERR_INVAL,
                        "the grid has more than 256 variants; give fewer values");
+        else if (variants_count == 0)
+            rc = fail (why, TIED_ERR_INVAL, "no policy of the scenario has what the grid changes");
     }
     if (rc == TIED_OK)
         rc = run_all (scenario, sweep, options, variants, variants_count, out, why);

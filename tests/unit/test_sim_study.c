@@ -446,19 +446,26 @@ static void a_grid_makes_all_combinations_and_keeps_the_baseline (void **state)
     CHECK_I64 (sim_grid_add (&grid, "stagger=auto,0s,1ms,2ms", why), ==, TIED_OK);
     CHECK_I64 (sim_grid_add (&grid, "samples=2,3,4,8,16", why), ==, TIED_OK);
     CHECK_I64 (sim_sweep_run (&scenario, &options, &plain, &sweep, why), ==, TIED_OK);
-    /* single (no axis applies) and 20 variants of tied: 15 in the first study. */
+    /* 20 variants of tied, 15 in the first study; to single no axis applies. */
     CHECK_U64 (sweep.count, ==, 2);
     CHECK_U64 (sweep.studies[0].policies_count, ==, 16);
-    CHECK_U64 (sweep.studies[1].policies_count, ==, 7);
+    CHECK_U64 (sweep.studies[1].policies_count, ==, 6);
     CHECK_STR (sweep.scenarios[0].policies[0].name, "single");
     CHECK_STR (sweep.scenarios[1].policies[0].name, "single");
-    CHECK_STR (sweep.scenarios[0].policies[1].name, "single");
-    CHECK_STR (sweep.scenarios[0].policies[2].name, "tied stagger=auto samples=2");
-    CHECK_STR (sweep.scenarios[1].policies[6].name, "tied stagger=2ms samples=16");
-    CHECK_U64 (sweep.scenarios[1].policies[6].stagger_ns, ==, MS (2));
-    CHECK_U64 (sweep.scenarios[1].policies[6].pick_samples, ==, 16);
-    CHECK_U64 (sweep.scenarios[0].policies[2].stagger_ns, ==, TIED_STAGGER_AUTO);
+    CHECK_STR (sweep.scenarios[0].policies[1].name, "tied stagger=auto samples=2");
+    CHECK_STR (sweep.scenarios[1].policies[5].name, "tied stagger=2ms samples=16");
+    CHECK_U64 (sweep.scenarios[1].policies[5].stagger_ns, ==, MS (2));
+    CHECK_U64 (sweep.scenarios[1].policies[5].pick_samples, ==, 16);
+    CHECK_U64 (sweep.scenarios[0].policies[1].stagger_ns, ==, TIED_STAGGER_AUTO);
     sim_sweep_deinit (&sweep);
+    /* Nothing to change, and too much to change. */
+    scenario.policies_count = 1;
+    CHECK_I64 (sim_sweep_run (&scenario, &options, &plain, &sweep, why), ==, TIED_ERR_INVAL);
+    CHECK_TRUE (strstr (why, "no policy") != NULL);
+    make (&scenario, 2);
+    CHECK_I64 (sim_grid_add (&grid, "depth=1,2,3,4,5,6,7,8,9,10,11,12,13,14", why), ==, TIED_OK);
+    CHECK_I64 (sim_sweep_run (&scenario, &options, &plain, &sweep, why), ==, TIED_ERR_INVAL);
+    CHECK_TRUE (strstr (why, "256") != NULL);
 }
 
 static void a_malformed_grid_is_refused (void **state)
