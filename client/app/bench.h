@@ -20,12 +20,14 @@ struct bench_policy {
     uint64_t service_ns; /* time that handlers ran, as the replicas saw it */
 };
 
+#define BENCH_PICKS (TIED_PICK_ROUND_ROBIN + 1)
+
 struct bench {
     const struct app *app;
     struct ti_report report;
     struct bench_policy policies[APP_POLICIES_MAX];
     uint32_t policies_count;
-    tied_client_t *clients[2]; /* by enum tied_pick */
+    tied_client_t *clients[BENCH_PICKS]; /* by enum tied_pick */
     struct replica_stats *before, *after;
     bool is_absent[APP_REPLICAS_MAX]; /* see replica_stats_read () */
     unsigned char *body;

@@ -19,7 +19,7 @@
 
 void bench_idle (struct bench *self)
 {
-    for (uint32_t i = 0; i < 2; i++) {
+    for (uint32_t i = 0; i < BENCH_PICKS; i++) {
         if (self->clients[i])
             (void)!tied_client_poll (self->clients[i], 0);
     }
@@ -71,6 +71,8 @@ record (struct bench *self, struct bench_policy *policy, struct tied_reply *repl
         result->copies += details->copies_sent;
         if (details->not_sent != TIED_NOT_SENT_NONE)
             result->not_sent[details->not_sent]++;
+        if (details->hedge_not_sent != TIED_NOT_SENT_NONE)
+            result->not_sent[details->hedge_not_sent]++;
         if (details->outcome == TIED_OUTCOME_OK || details->outcome == TIED_OUTCOME_APP_ERROR)
             ti_hist_record (result->latency, *lateness + details->latency_ns);
         result->lateness_max_ns = ti_max (result->lateness_max_ns, *lateness);
@@ -111,6 +113,7 @@ static int submit (struct bench *self, struct bench_policy *policy, tied_time_t 
     tied_call_init (&call, self->app->method, self->body, (size_t)self->app->body_size);
     call.mode = policy->policy.mode;
     call.stagger_ns = policy->policy.stagger_ns;
+    call.hedge_ns = policy->policy.hedge_ns;
     call.is_idempotent = true;
     call.to_queue = true;
     call.user = &self->lateness[slot];

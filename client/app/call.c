@@ -34,6 +34,8 @@ static void print_details (const struct tied_reply *reply)
     fprintf (stderr, "copies     %" PRIu32 "\n", details->copies_sent);
     if (details->not_sent)
         fprintf (stderr, "not sent   %s\n", tied_not_sent_name ((int)details->not_sent));
+    if (details->hedge_not_sent)
+        fprintf (stderr, "no hedge   %s\n", tied_not_sent_name ((int)details->hedge_not_sent));
     fprintf (stderr, "latency    %s ms\n", ti_format_ms (details->latency_ns, text));
     fprintf (stderr, "queue      %s ms\n", ti_format_ms (details->queue_ns, text));
     fprintf (stderr, "service    %s ms\n", ti_format_ms (details->service_ns, text));

@@ -7,8 +7,11 @@
 #include "tools/units.h"
 
 /* As the library bounds it. */
-#define STAGGER_MAX TIED_S (3600)
-#define EXPECTED    "write single, tied or tied:STAGGER, with /random or /informed if wanted"
+#define DELAY_MAX TIED_S (3600)
+#define EXPECTED                                                                                   \
+    "write single, tied or tied:STAGGER, with +hedge:DELAY and /random, /informed or "             \
+    "/round-robin if wanted"
+#define HEDGE "hedge:"
 
 static int refuse (char *why, const char *text)
 {
@@ -18,18 +21,42 @@ static int refuse (char *why, const char *text)
     return TIED_ERR_INVAL;
 }
 
-static int parse_stagger (const char *text, struct policy *out, char *why)
+static int parse_delay (const char *name, const char *text, tied_duration_t *out, char *why)
 {
     char quoted[TI_CLI_QUOTE_MAX];
     uint64_t ns = 0;
     int rc = ti_parse_duration (text, &ns);
 
-    if (rc == 0 && ns <= STAGGER_MAX) {
-        out->stagger_ns = ns;
+    if (rc == 0 && ns <= DELAY_MAX) {
+        *out = ns;
         return 0;
     }
-    snprintf (why, TI_CLI_WHY_MAX, "stagger %s %s: write a duration like 1ms, up to 1h",
+    snprintf (why, TI_CLI_WHY_MAX, "%s %s %s: write a duration like 1ms, up to 1h", name,
               ti_cli_quote (text, quoted), rc ? ti_units_text (rc) : "is too large");
+    return TIED_ERR_INVAL;
+}
+
+static int parse_hedge (const char *text, struct policy *out, char *why)
+{
+    int rc = parse_delay ("hedge", text + strlen (HEDGE), &out->hedge_ns, why);
+
+    if (rc == 0 && out->hedge_ns == 0)
+        out->hedge_ns = TIED_HEDGE_NOW;
+    return rc;
+}
+
+static int parse_pick (const char *text, uint32_t *out)
+{
+    static const char *const names[] = {[TIED_PICK_INFORMED] = "informed",
+                                        [TIED_PICK_RANDOM] = "random",
+                                        [TIED_PICK_ROUND_ROBIN] = "round-robin"};
+
+    for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp (text, names[i]) == 0) {
+            *out = i;
+            return 0;
+        }
+    }
     return TIED_ERR_INVAL;
 }
 
@@ -41,6 +68,7 @@ int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX]
                             .stagger_ns = TIED_STAGGER_AUTO};
     char copy[64];
     char *pick;
+    char *hedge;
     char *stagger;
     int rc = 0;
 
@@ -50,6 +78,9 @@ int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX]
     pick = strchr (copy, '/');
     if (pick)
         *pick++ = 0;
+    hedge = strchr (copy, '+');
+    if (hedge)
+        *hedge++ = 0;
     stagger = strchr (copy, ':');
     if (stagger)
         *stagger++ = 0;
@@ -60,14 +91,13 @@ int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX]
     } else if (strcmp (copy, "single") != 0 || stagger) {
         return refuse (why, text);
     }
-    if (pick && strcmp (pick, "random") == 0)
-        policy.pick = TIED_PICK_RANDOM;
-    else if (pick && strcmp (pick, "informed") == 0)
-        policy.pick = TIED_PICK_INFORMED;
-    else if (pick)
+    if ((pick && parse_pick (pick, &policy.pick) != 0) ||
+        (hedge && strncmp (hedge, HEDGE, strlen (HEDGE)) != 0))
         return refuse (why, text);
     if (stagger)
-        rc = parse_stagger (stagger, &policy, why);
+        rc = parse_delay ("stagger", stagger, &policy.stagger_ns, why);
+    if (rc == 0 && hedge)
+        rc = parse_hedge (hedge, &policy, why);
     if (rc == 0)
         *out = policy;
     return rc;

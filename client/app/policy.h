@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A policy of the load tool: MODE[:STAGGER][/PICK], as in "tied:1ms/random". Without PICK, single
- * means a random replica, as a client without load reports has it, and tied means informed.
+ * A policy of the load tool: MODE[:STAGGER][+hedge:DELAY][/PICK], as in "tied:1ms/random" or
+ * "single+hedge:10ms". Without PICK, single means a random replica, as a client without load
+ * reports has it, and tied means informed.
  */
 #ifndef TIED_CLIENT_POLICY_H
 #define TIED_CLIENT_POLICY_H
@@ -15,6 +16,7 @@ struct policy {
     uint32_t mode;    /* enum tied_mode */
     uint32_t pick;    /* enum tied_pick */
     tied_duration_t stagger_ns;
+    tied_duration_t hedge_ns;
 };
 
 /* 0, or negative with one line in why. */

@@ -10,8 +10,8 @@
 
 /* Larger request bodies are copied outside the lock. */
 #define COPY_UNDER_LOCK 4096
-/* A call's own bound on the stagger that it asks for. */
-#define STAGGER_LIMIT TIED_S (3600)
+/* A call's own bound on the stagger and the hedge delay that it asks for. */
+#define DELAY_LIMIT TIED_S (3600)
 
 void tied_call_init (struct tied_call *call, const char *method, const void *body, size_t body_size)
 {
@@ -33,7 +33,8 @@ static int check_call (const tied_client_t *self, const struct tied_call *call)
     if (!ti_wire_is_name (call->method, method) || (!call->body && call->body_size > 0) ||
         call->mode > TIED_MODE_TIED)
         return TIED_ERR_INVAL;
-    if (call->stagger_ns != TIED_STAGGER_AUTO && call->stagger_ns > STAGGER_LIMIT)
+    if ((call->stagger_ns != TIED_STAGGER_AUTO && call->stagger_ns > DELAY_LIMIT) ||
+        (call->hedge_ns != TIED_NEVER && call->hedge_ns > DELAY_LIMIT))
         return TIED_ERR_INVAL;
     size_t trace =
         call->traceparent ? strnlen (call->traceparent, TIED_WIRE_TRACEPARENT_MAX + 1) : 0;
@@ -88,6 +89,7 @@ static int submit (tied_client_t *self,
     event.u.submit.is_idempotent = call->is_idempotent;
     event.u.submit.deadline = ti_time_add (now, timeout);
     event.u.submit.stagger_ns = call->stagger_ns;
+    event.u.submit.hedge_ns = call->hedge_ns;
     rc = ti_engine_step (self, &event, now);
     if (rc != 0) {
         ti_client_calls_release (&self->calls, token);

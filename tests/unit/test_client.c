@@ -103,6 +103,35 @@ static void a_tied_call_sends_two_copies_that_name_each_other (void **state)
     world_close (&world);
 }
 
+static void a_hedged_call_gets_a_copy_elsewhere_and_takes_the_first_answer (void **state)
+{
+    struct world world;
+    struct tied_call call = world_call (TIED_MODE_SINGLE, true);
+    struct tied_call_id id;
+    struct tied_reply reply;
+    uint32_t first;
+
+    (void)state;
+    world_open (&world, 2, NULL);
+    call.hedge_ns = MS (2);
+    CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
+    WORLD_UNTIL (&world, world.replicas[0]->requests == 1 && world.replicas[1]->requests == 1);
+    first = fake_request (world.replicas[0], 0)->copy == 0 ? 0 : 1;
+    CHECK_U64 (fake_request (world.replicas[1 - first], 0)->copy, ==, 2);
+    CHECK_U64 (fake_request (world.replicas[1 - first], 0)->flags, ==, TIED_REQUEST_IDEMPOTENT);
+
+    fake_reply (world.replicas[1 - first], fake_request (world.replicas[1 - first], 0), 0, "won",
+                3);
+    CHECK_I64 (tied_client_wait (world.client, id, S (5), &reply), ==, 0);
+    CHECK_U64 (reply.details.winner_copy, ==, 2);
+    CHECK_U64 (reply.details.hedge_not_sent, ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (world_stats (&world).core.wins_hedged, ==, 1);
+    WORLD_UNTIL (&world, world.replicas[first]->cancels == 1);
+    CHECK_U64 (fake_cancel (world.replicas[first], 0)->reason, ==, TIED_CANCEL_WON);
+    tied_reply_release (&reply);
+    world_close (&world);
+}
+
 static void CL_20_undeclared_means_exactly_one_frame (void **state)
 {
     struct world world;
@@ -616,6 +645,7 @@ int main (void)
         cmocka_unit_test (a_single_call_carries_body_and_details),
         cmocka_unit_test (an_application_error_keeps_its_status_and_body),
         cmocka_unit_test (a_tied_call_sends_two_copies_that_name_each_other),
+        cmocka_unit_test (a_hedged_call_gets_a_copy_elsewhere_and_takes_the_first_answer),
         cmocka_unit_test (CL_20_undeclared_means_exactly_one_frame),
         cmocka_unit_test (CL_09_cancel_before_anything_was_sent_leaves_the_wire_empty),
         cmocka_unit_test (cancel_of_a_live_call_tells_the_replica_why),

@@ -8,19 +8,24 @@ struct expected {
     uint32_t mode;
     uint32_t pick;
     tied_duration_t stagger_ns;
+    tied_duration_t hedge_ns;
 };
 
 static void each_part_means_what_it_says (void **state)
 {
     static const struct expected expected[] = {
-        {"single", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO},
-        {"single/random", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO},
-        {"single/informed", TIED_MODE_SINGLE, TIED_PICK_INFORMED, TIED_STAGGER_AUTO},
-        {"tied", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO},
-        {"tied/informed", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO},
-        {"tied/random", TIED_MODE_TIED, TIED_PICK_RANDOM, TIED_STAGGER_AUTO},
-        {"tied:1ms", TIED_MODE_TIED, TIED_PICK_INFORMED, MS (1)},
-        {"tied:0ms/random", TIED_MODE_TIED, TIED_PICK_RANDOM, 0}};
+        {"single", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, 0},
+        {"single/random", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, 0},
+        {"single/informed", TIED_MODE_SINGLE, TIED_PICK_INFORMED, TIED_STAGGER_AUTO, 0},
+        {"tied", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO, 0},
+        {"tied/informed", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO, 0},
+        {"tied/random", TIED_MODE_TIED, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, 0},
+        {"tied/round-robin", TIED_MODE_TIED, TIED_PICK_ROUND_ROBIN, TIED_STAGGER_AUTO, 0},
+        {"tied:1ms", TIED_MODE_TIED, TIED_PICK_INFORMED, MS (1), 0},
+        {"tied:0ms/random", TIED_MODE_TIED, TIED_PICK_RANDOM, 0, 0},
+        {"single+hedge:10ms", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, MS (10)},
+        {"single+hedge:0ms", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, TIED_HEDGE_NOW},
+        {"tied:1ms+hedge:20ms/random", TIED_MODE_TIED, TIED_PICK_RANDOM, MS (1), MS (20)}};
     char why[TI_CLI_WHY_MAX];
     (void)state;
 
@@ -31,6 +36,7 @@ static void each_part_means_what_it_says (void **state)
         CHECK_U64 (policy.mode, ==, expected[i].mode);
         CHECK_U64 (policy.pick, ==, expected[i].pick);
         CHECK_U64 (policy.stagger_ns, ==, expected[i].stagger_ns);
+        CHECK_U64 (policy.hedge_ns, ==, expected[i].hedge_ns);
     }
 }
 
@@ -44,6 +50,13 @@ static void what_is_no_policy_is_refused_with_a_reason (void **state)
                                         "tied/",
                                         "tied/best",
                                         "tied:2h",
+                                        "hedge:1ms",
+                                        "single+hedge",
+                                        "single+hedge:",
+                                        "single+1ms",
+                                        "single+hedge:2h",
+                                        "single/random+hedge:1ms",
+                                        "tied+hedge:1ms+hedge:1ms",
                                         "tied/informed/random",
                                         "single/informed:1ms"};
     (void)state;

@@ -73,6 +73,9 @@ struct tied_call {
     bool to_queue;      /* submit: deliver through tied_client_next () instead of _wait () */
     tied_duration_t timeout_ns; /* 0: the client's; TIED_NEVER: none */
     tied_duration_t stagger_ns; /* TIED_STAGGER_AUTO (default), or [0, 1 h] */
+    tied_duration_t hedge_ns;   /* pending for so long, an idempotent call gets one more copy at an
+                                   instance that has none: TIED_HEDGE_NONE (default), _NOW, or a
+                                   delay up to 1 h; see struct tied_client_submit */
     const char *traceparent;    /* W3C trace context, NULL: none; at most 64 bytes */
     void *user;                 /* comes back in the reply */
 };
