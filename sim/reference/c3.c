@@ -6,8 +6,7 @@
  * Service time and queue come with each answer; the newest one weighs 0.9.
  *
  * The queue is what waits or runs when the answer leaves, and only clients of the same group count.
- * A replica that was never heard of is taken for one of the client's mean service time with an
- * empty queue.
+ * A replica that has not answered yet is taken for one of the client's mean service time.
  *
  * Left out is C3's rate control. Its constants are rates for each 20 ms of one data store, and the
  * loads here reach from microseconds to seconds; ranking alone is what other systems took over.
@@ -34,6 +33,7 @@ struct c3_known {
 struct c3 {
     uint64_t *service_ns;   /* of each client, over all its replicas; 0: nothing yet */
     struct c3_known *known; /* clients x group */
+    double *scores;         /* of each of these; 0: never tried */
     double rivals;          /* clients of one group */
 };
 
@@ -55,7 +55,8 @@ static int init (struct sim_ref *ref, char why[SIM_WHY_MAX])
     self->service_ns = calloc (clients, sizeof *self->service_ns);
     self->known = calloc (clients * ref->group_size, sizeof *self->known);
     self->rivals = (double)((clients + groups - 1) / groups);
-    return self->service_ns && self->known ? 0 : TIED_ERR_SYSTEM;
+    self->scores = calloc (clients * ref->group_size, sizeof *self->scores);
+    return self->service_ns && self->known && self->scores ? 0 : TIED_ERR_SYSTEM;
 }
 
 static void deinit (struct sim_ref *ref)
@@ -65,14 +66,17 @@ static void deinit (struct sim_ref *ref)
         return;
     free (self->service_ns);
     free (self->known);
+    free (self->scores);
     free (self);
 }
 
-static double score (const struct c3_known *known, uint64_t mean_ns, double rivals)
+static void rank (struct c3 *self, uint32_t client, size_t at)
 {
+    const struct c3_known *known = &self->known[at];
     const bool is_known = known->service_ns > 0;
-    const double service = (double)(is_known ? known->service_ns : mean_ns > 0 ? mean_ns : 1);
-    const double own = (double)known->outstanding * rivals;
+    const uint64_t mean = ti_max (self->service_ns[client], 1);
+    const double service = (double)(is_known ? known->service_ns : mean);
+    const double own = (double)known->outstanding * self->rivals;
     const double reported = (double)known->queue / QUEUE_SCALE;
     const double others = 1 + own;
     const double queue = others + reported;
@@ -80,35 +84,42 @@ static double score (const struct c3_known *known, uint64_t mean_ns, double riva
     const double cube = square * queue;
     const double work = cube * service;
     const double network = is_known ? (double)known->response_ns - service : 0;
-    return network + work;
+    self->scores[at] = network + work;
 }
 
+static double score_of (double score, double untried)
+{
+    return score > 0 ? score : untried;
+}
+
+/* The lowest score; of equal ones a random one. */
 static uint32_t choose (struct sim_ref *ref, uint32_t client, struct sim_ref_group group)
 {
     const struct c3 *self = ref->state;
-    const struct c3_known *known = &self->known[(size_t)client * ref->group_size];
-    const uint64_t mean = self->service_ns[client];
-    double least = 0;
-    uint32_t best = 0, ties = 0;
-    for (uint32_t i = 0; i < group.count; i++) {
-        const double value = score (&known[i], mean, self->rivals);
-        if (ties > 0 && value > least)
-            continue;
-        ties = ties > 0 && value == least ? ties + 1 : 1;
-        least = value;
-        if (ti_prng_below (&ref->choices[client], ties) == 0)
-            best = i;
+    const double *scores = &self->scores[(size_t)client * ref->group_size];
+    const double untried = (double)self->service_ns[client];
+    double least = score_of (scores[0], untried);
+    uint32_t ties = 0, at = 0;
+    for (uint32_t i = 1; i < group.count; i++) {
+        const double score = score_of (scores[i], untried);
+        least = score < least ? score : least;
     }
-    return best;
+    for (uint32_t i = 0; i < group.count; i++)
+        ties += score_of (scores[i], untried) <= least;
+    for (uint64_t skipped = ti_prng_below (&ref->choices[client], ties);; at++)
+        if (score_of (scores[at], untried) <= least && skipped-- == 0)
+            return at;
 }
 
 static void arrive (struct sim_ref *ref, uint32_t call)
 {
     const uint32_t client = ref->calls[call].client;
-    const struct c3 *self = ref->state;
+    struct c3 *self = ref->state;
     const struct sim_ref_group group = sim_ref_group_of (ref, client);
     const uint32_t chosen = choose (ref, client, group);
-    self->known[(size_t)client * ref->group_size + chosen].outstanding++;
+    const size_t at = (size_t)client * ref->group_size + chosen;
+    self->known[at].outstanding++;
+    rank (self, client, at);
     const uint32_t copy = sim_ref_copy_new (ref, call, group.first + chosen);
     sim_ref_send (ref, SIM_REF_COPY, copy, group.first + chosen, 0);
 }
@@ -124,8 +135,8 @@ static void answer (struct sim_ref *ref, uint32_t index)
     const uint32_t client = ref->calls[copy->call].client;
     struct c3 *self = ref->state;
     const struct sim_ref_group group = sim_ref_group_of (ref, client);
-    struct c3_known *known =
-        &self->known[(size_t)client * ref->group_size + (copy->server - group.first)];
+    const size_t at = (size_t)client * ref->group_size + (copy->server - group.first);
+    struct c3_known *known = &self->known[at];
     known->outstanding--;
     if (!copy->is_refused) {
         const uint64_t response = ref->now - copy->sent;
@@ -140,6 +151,7 @@ static void answer (struct sim_ref *ref, uint32_t index)
         uint64_t *mean = &self->service_ns[client];
         *mean = *mean > 0 ? (*mean * 9 + service) / 10 : service;
     }
+    rank (self, client, at);
     sim_ref_take_answer (ref, index);
 }
 

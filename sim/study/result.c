@@ -66,6 +66,7 @@ void sim_result_merge (struct sim_result *a, const struct sim_result *b)
     a->all_requests += b->all_requests;
     a->cut_requests += b->cut_requests;
     a->events += b->events;
+    a->probes += b->probes;
     a->busy_ns += b->busy_ns;
     a->span_ns += b->span_ns;
     a->depth_area += b->depth_area;
@@ -100,11 +101,10 @@ bool sim_result_equal (const struct sim_result *a, const struct sim_result *b)
            a->wasted_ns == b->wasted_ns &&
            memcmp (&a->cancels, &b->cancels, sizeof a->cancels) == 0 &&
            a->all_calls == b->all_calls && a->all_requests == b->all_requests &&
-           a->cut_requests == b->cut_requests && a->events == b->events &&
-           a->busy_ns == b->busy_ns && a->span_ns == b->span_ns &&
-           a->depth_area == b->depth_area && a->workers == b->workers &&
-           a->replicas == b->replicas && a->backlog_first == b->backlog_first &&
-           a->backlog_last == b->backlog_last && a->is_unstable == b->is_unstable &&
-           a->trace_hash == b->trace_hash && a->table_overflows == b->table_overflows &&
-           a->memory_bytes == b->memory_bytes;
+           a->cut_requests == b->cut_requests && a->events == b->events && a->probes == b->probes &&
+           a->busy_ns == b->busy_ns && a->span_ns == b->span_ns && a->depth_area == b->depth_area &&
+           a->workers == b->workers && a->replicas == b->replicas &&
+           a->backlog_first == b->backlog_first && a->backlog_last == b->backlog_last &&
+           a->is_unstable == b->is_unstable && a->trace_hash == b->trace_hash &&
+           a->table_overflows == b->table_overflows && a->memory_bytes == b->memory_bytes;
 }
