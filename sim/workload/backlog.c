@@ -6,9 +6,7 @@
 
 #define SEGMENTS     100
 #define REQUESTS_MIN 200
-#define LONG_STEP    5 /* steps */
 #define Z_MAX        4.0
-#define Z_LONG_MAX   3.0
 
 void sim_backlog_init (struct sim_backlog *self, uint64_t requests)
 {
@@ -25,23 +23,16 @@ static void move_to (struct sim_backlog *self, tied_time_t now)
     self->changed = now;
 }
 
-static void add_square (double *squares, uint64_t *previous, uint64_t open)
-{
-    double step = (double)open - (double)*previous;
-    *squares += step * step;
-    *previous = open;
-}
-
 static void count_measured (struct sim_backlog *self, tied_time_t now)
 {
     uint64_t index = self->arrived++;
     if (index == 0) {
         self->first = now;
-        self->begin = self->previous = self->previous_long = self->open;
+        self->begin = self->previous = self->open;
     } else if (self->segment && index % self->segment == 0) {
-        add_square (&self->squares, &self->previous, self->open);
-        if (index % (LONG_STEP * self->segment) == 0)
-            add_square (&self->squares_long, &self->previous_long, self->open);
+        double step = (double)self->open - (double)self->previous;
+        self->squares += step * step;
+        self->previous = self->open;
     }
     if (index == self->requests / 5) {
         self->first_area = self->area;
@@ -92,6 +83,5 @@ bool sim_backlog_grows (const struct sim_backlog *self)
     if (self->arrived < REQUESTS_MIN || self->previous <= self->begin)
         return false;
     double growth = (double)(self->previous - self->begin);
-    return growth * growth > Z_MAX * Z_MAX * self->squares &&
-           growth * growth > Z_LONG_MAX * Z_LONG_MAX * self->squares_long;
+    return growth * growth > Z_MAX * Z_MAX * self->squares;
 }
