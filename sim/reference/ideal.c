@@ -15,13 +15,20 @@ static void arrive (struct sim_ref *ref, uint32_t call)
         sim_ref_sample (ref, client, ref->d, &ref->choices[client]);
     for (uint32_t i = 0; i < sampled.count; i++)
         (void)sim_ref_copy_new (ref, call, sim_ref_sampled_at (&sampled, i));
+    const uint32_t limit = ref->scenario->policies[ref->options->policy].hedge_depth;
+    bool is_first = true;
     /* Newest first: as random an order as any. A start may end the others' travel. */
     for (uint32_t copy = ref->calls[call].first; copy != SIM_REF_NONE;
          copy = ref->copies[copy].next) {
         if (ref->copies[copy].state != SIM_REF_TRAVELS)
             continue;
-        if (!sim_ref_enter (ref, copy))
+        const uint32_t there = sim_ref_in_server (ref, ref->copies[copy].server);
+        const bool is_refused = !is_first && limit > 0 && there >= limit;
+        if (is_refused)
+            sim_ref_refuse (ref, copy);
+        if (is_refused || !sim_ref_enter (ref, copy))
             sim_ref_copy_over (ref, copy, false);
+        is_first = false;
     }
 }
 

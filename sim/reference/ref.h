@@ -235,6 +235,8 @@ static inline uint32_t sim_ref_in_server (const struct sim_ref *ref, uint32_t se
 }
 /* The copy has reached its server. @return false: refused */
 bool sim_ref_enter (struct sim_ref *ref, uint32_t copy);
+/* It has reached its server, which will not have it. */
+void sim_ref_refuse (struct sim_ref *ref, uint32_t copy);
 void sim_ref_finished (struct sim_ref *ref, const struct sim_event *event);
 /* Takes a waiting copy out, or stops a running one and lets the next begin; it is over then. */
 void sim_ref_cancel (struct sim_ref *ref, uint32_t copy);

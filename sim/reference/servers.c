@@ -97,6 +97,17 @@ static void start_next (struct sim_ref *ref, uint32_t server)
     }
 }
 
+void sim_ref_refuse (struct sim_ref *ref, uint32_t index)
+{
+    struct sim_ref_copy *copy = &ref->copies[index];
+    copy->is_refused = true;
+    copy->state = SIM_REF_RETURNS;
+    ref->load[copy->server]--;
+    if (ref->calls[copy->call].is_measured)
+        ref->result->rejections++;
+    sim_ref_tell (ref, SIM_REF_REFUSED, copy->call, index);
+}
+
 bool sim_ref_enter (struct sim_ref *ref, uint32_t index)
 {
     struct sim_ref_copy *copy = &ref->copies[index];
@@ -108,12 +119,7 @@ bool sim_ref_enter (struct sim_ref *ref, uint32_t index)
         return true;
     }
     if (server->waiting >= (copy->needs_empty_queue ? 1 : ref->depth_max)) {
-        copy->is_refused = true;
-        copy->state = SIM_REF_RETURNS;
-        ref->load[copy->server]--;
-        if (ref->calls[copy->call].is_measured)
-            ref->result->rejections++;
-        sim_ref_tell (ref, SIM_REF_REFUSED, copy->call, index);
+        sim_ref_refuse (ref, index);
         return false;
     }
     copy->state = SIM_REF_WAITS;

@@ -147,7 +147,8 @@ struct sim_policy {
     uint32_t pick_samples;       /* k of an informed choice; 0: the core's default */
     tied_duration_t load_age_ns; /* 0: the core's default */
     tied_duration_t stagger_ns;  /* TIED_STAGGER_AUTO or fixed */
-    uint32_t hedge_depth;        /* 0: the core's default */
+    uint32_t hedge_depth;        /* 0: the core's default. IDEAL_*: further copies are refused where
+                                    so many wait or run; 0: nowhere */
     tied_duration_t hedge_ns;    /* HEDGE, TIED_HEDGE: fixed delay; used if hedge_ppm is 0 */
     uint32_t hedge_ppm;          /* percentile of `single` on the same scenario, 950000 is p95 */
     bool keeps_losers;           /* no cancel on completion */
