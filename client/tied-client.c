@@ -32,18 +32,6 @@ static void set_defaults (struct app *app)
     app->seed = 1;
 }
 
-/* Parsing permutes argv, so this comes first; what does not fit is cut. */
-static void keep_command (struct app *app, int argc, char **argv)
-{
-    size_t at = 0;
-
-    for (int i = 0; i < argc && at < sizeof app->command - 1; i++) {
-        int size = snprintf (app->command + at, sizeof app->command - at, "%s%s", i ? " " : "",
-                             i ? argv[i] : "tied-client");
-        at += size > 0 ? (size_t)size : 0;
-    }
-}
-
 int main (int argc, char **argv)
 {
     static struct app app;
@@ -188,7 +176,7 @@ int main (int argc, char **argv)
 
     set_defaults (&app);
     app.cli = &cli;
-    keep_command (&app, argc, argv);
+    ti_cli_keep (cli.program, argc, argv, app.command, sizeof app.command);
     switch (ti_cli_parse (&cli, argc, argv, &line)) {
     case TI_CLI_DONE:
         return TI_EXIT_OK;

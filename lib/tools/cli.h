@@ -131,6 +131,10 @@ void ti_cli_help (const struct ti_cli *cli, FILE *file);
 int ti_cli_error (const struct ti_cli *cli, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
 
+/* The command line as it was given, for a report; before ti_cli_parse (), which permutes argv. What
+ * does not fit is cut. */
+void ti_cli_keep (const char *program, int argc, char **argv, char *buffer, size_t size);
+
 #define TI_CLI_QUOTE_MAX 96
 /* text in double quotes, cut at a bounded length, bytes that are not printable ASCII as \xNN.
  * @return buffer */

@@ -31,6 +31,16 @@ const char *ti_cli_quote (const char *text, char buffer[TI_CLI_QUOTE_MAX])
     return buffer;
 }
 
+void ti_cli_keep (const char *program, int argc, char **argv, char *buffer, size_t size)
+{
+    size_t at = 0;
+    buffer[0] = '\0';
+    for (int i = 0; i < argc && at + 1 < size; i++) {
+        int length = snprintf (buffer + at, size - at, "%s%s", i ? " " : "", i ? argv[i] : program);
+        at += length > 0 ? (size_t)length : 0;
+    }
+}
+
 #define NEAREST_LENGTH_MAX 40
 
 static size_t smaller (size_t a, size_t b)
