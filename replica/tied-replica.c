@@ -159,10 +159,13 @@ static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
     const struct ti_cli cli = {
         .program = "tied-replica",
         .summary = "A replica that serves `work` and `echo` over ZeroMQ.",
-        .epilogue = "DIST is fixed(T), exp(MEAN), uniform(LOW,HIGH), bimodal(SHORT,LONG,P), "
-                    "lognormal(MEAN,SD)\nor pareto(MIN,ALPHA). One line `ready id=ID "
-                    "clients=ENDPOINT peers=ENDPOINT pid=N` on stdout says\nthat requests are "
-                    "served. SIGTERM and SIGINT drain: exit 0.",
+        .epilogue = "DIST is fixed(T), exp(MEAN), shifted(OFFSET,MEAN), uniform(LOW,HIGH), "
+                    "bimodal(SHORT,LONG,P),\nlognormal(MEAN,SD), weibull(SCALE,SHAPE), "
+                    "pareto(MIN,ALPHA), bounded_pareto(MIN,MAX,ALPHA),\n"
+                    "gpareto(LOC,SCALE,SHAPE), hyper(MEAN,CV2), h2(P,MEAN1,MEAN2) or "
+                    "steps(V1:P1,V2:P2,...).\nOne line `ready id=ID clients=ENDPOINT "
+                    "peers=ENDPOINT pid=N` on stdout says that requests are\nserved. SIGTERM and "
+                    "SIGINT drain: exit 0.",
         .options = options,
         .options_count = sizeof options / sizeof *options};
     struct ti_cli_result result;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Options in a program's --help and in its page docs/man/<program>.1 are the same.
+# Options and distributions in a program's --help and in its page docs/man/<program>.1 are the same.
 set -euo pipefail
 cd "$TIED_SOURCE_DIR"
 failed=0 compared=0
@@ -16,6 +16,10 @@ for program in "$TIED_PROGRAM_DIR"/*; do
     differences=$(diff \
         <("$program" --help | grep -oE -- "$options" | grep -oE -- '--.*' | sort -u) \
         <(sed 's/\\-/-/g' "$page" | grep -oE -- "$options" | grep -oE -- '--.*' | sort -u) || true)
+    distributions='(^|[^A-Za-z0-9_])[a-z][a-z0-9_]+[(]'
+    differences+=$(diff \
+        <("$program" --help | grep -oE "$distributions" | grep -oE '[a-z].*' | sort -u) \
+        <(grep -E '^\.BI [a-z0-9_]+\(' "$page" | grep -oE '[a-z][a-z0-9_]+\(' | sort -u) || true)
     if [ -n "$differences" ]; then
         printf '%s: < only in --help, > only in %s\n%s\n' "$name" "$page" "$differences"
         failed=1
