@@ -86,12 +86,12 @@ void world_call_ended (struct world *self, struct world_call *call, uint32_t out
 
 void world_source_ended (struct world *self, uint64_t call, uint32_t outcome)
 {
-    const uint64_t requests = self->result->requests;
+    const uint64_t answered = self->result->latency->total;
     const tied_time_t now = self->now - self->origin;
 
     sim_source_ended (self->source, call, outcome, now);
     self->progress_at = self->now;
-    if (self->request_times != NULL && self->result->requests != requests) {
+    if (self->request_times != NULL && self->result->latency->total != answered) {
         const uint64_t request = call / self->fan_out;
 
         self->watch->ended (self->watch->context, request, now - self->request_times[request]);
