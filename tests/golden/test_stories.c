@@ -211,6 +211,19 @@ static void a_lost_cancel_runs_twice (void **state)
     story_end (&story, "lost_cancel");
 }
 
+static void a_hedge_beats_a_slow_replica (void **state)
+{
+    struct story story;
+    (void)state;
+    story_init (&story);
+    story_begin (&story, "A single call meets a slow replica: the hedge answers, the first copy "
+                         "is told to stop.");
+    world_service_next (story.world, 1, MS (20)); /* which this seed chooses first */
+    world_service_next (story.world, 0, MS (1));
+    (void)world_submit_hedged (story.world, 0, TIED_MODE_SINGLE, true, NONE, 0, MS (5));
+    story_end (&story, "hedge");
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -226,6 +239,7 @@ int main (void)
         cmocka_unit_test (a_restart_under_load_delivers_nothing_stale),
         cmocka_unit_test (a_stopped_replica_answers_too_late),
         cmocka_unit_test (a_lost_cancel_runs_twice),
+        cmocka_unit_test (a_hedge_beats_a_slow_replica),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -125,6 +125,21 @@ static void a_reissue_passes_the_tombstone_of_another_copy (void **state)
     CHECK_U64 (arrive (&world, 2, TIED_REQUEST_REISSUE), ==, TI_ARRIVAL_NEW);
 }
 
+static void a_hedge_passes_the_tombstone_of_another_copy_and_stays (void **state)
+{
+    struct world world;
+    uint32_t slot;
+
+    (void)state;
+    open_world (&world);
+    CHECK_U64 (started (&world, 0, &slot), ==, TI_STARTED_EARLY);
+    CHECK_U64 (arrive (&world, 2, 0), ==, TI_ARRIVAL_NEW);
+    (void)hold (&world, 2, 0);
+    CHECK_U64 (started (&world, 0, &slot), ==, TI_STARTED_EARLY);
+    CHECK_U64 (arrive (&world, 1, 0), ==, TI_ARRIVAL_TOMBSTONED);
+    CHECK_U64 (arrive (&world, 2, 0), ==, TI_ARRIVAL_DUPLICATE);
+}
+
 static void STARTED_drops_a_waiting_tied_copy_only (void **state)
 {
     struct world world;
@@ -275,6 +290,7 @@ int main (void)
         cmocka_unit_test (a_copy_that_was_dealt_with_is_a_duplicate),
         cmocka_unit_test (RQ_11_a_tombstone_meets_its_copy_once_and_for_all),
         cmocka_unit_test (a_reissue_passes_the_tombstone_of_another_copy),
+        cmocka_unit_test (a_hedge_passes_the_tombstone_of_another_copy_and_stays),
         cmocka_unit_test (STARTED_drops_a_waiting_tied_copy_only),
         cmocka_unit_test (STARTED_after_the_start_is_late_and_noted),
         cmocka_unit_test (STARTED_for_a_copy_that_is_gone_is_moot),
