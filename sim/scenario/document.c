@@ -256,6 +256,18 @@ static int build (struct builder *self)
     return 0;
 }
 
+/* libyaml compares each tag directive with all before it: a file of them would take minutes. */
+static int check_directives (struct builder *self)
+{
+    uint32_t line, column;
+    const char *found = memmem (self->text, self->size, "%TAG", 4);
+    if (!found)
+        return 0;
+    sim_text_position (self->text, self->size, (size_t)(found - self->text), &line, &column);
+    return sim_document_refuse (self->document, line, column, self->why,
+                                "a %%TAG directive: there are no tags here");
+}
+
 int sim_document_read (const char *name,
                        const char *text,
                        size_t size,
@@ -273,11 +285,14 @@ int sim_document_read (const char *name,
     const char *fault = sim_text_fault (text, size, &line, &column);
     if (fault)
         return sim_document_refuse (&document, line, column, why, "%s", fault);
+    int rc = check_directives (&self);
+    if (rc)
+        return rc;
     if (!yaml_parser_initialize (&self.parser))
         return no_memory (&self);
     yaml_parser_set_encoding (&self.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string (&self.parser, (const unsigned char *)text, size);
-    int rc = build (&self);
+    rc = build (&self);
     yaml_parser_delete (&self.parser);
     free (self.key);
     if (rc)

@@ -12,8 +12,8 @@
 
 #include <tied/error.h>
 
-#define TEXT_MAX    SIM_NAME_MAX
-#define STAGGER_MAX TIED_S (3600)
+#define TEXT_MAX  SIM_NAME_MAX
+#define DELAY_MAX TIED_S (3600)
 
 const char *const sim_policy_words[SIM_POLICY_KINDS + 1] = {[SIM_POLICY_SINGLE] = "single",
                                                             [SIM_POLICY_TIED] = "tied",
@@ -69,6 +69,17 @@ int sim_percentile_parse (const char *text, uint32_t *out_ppm)
     return 0;
 }
 
+int sim_hedge_parse (const char *text, struct sim_policy *out)
+{
+    uint64_t ns = 0;
+    uint32_t ppm = 0;
+    if (sim_percentile_parse (text, &ppm) && (ti_parse_duration (text, &ns) || ns > DELAY_MAX))
+        return TIED_ERR_INVAL;
+    out->hedge_ppm = ppm;
+    out->hedge_ns = ppm == 0 && ns == 0 ? TIED_HEDGE_NOW : ns;
+    return 0;
+}
+
 static bool takes_d (enum sim_policy_kind kind)
 {
     return kind == SIM_POLICY_JSQ || kind == SIM_POLICY_IDEAL_COS || kind == SIM_POLICY_IDEAL_COC;
@@ -117,7 +128,7 @@ static int parse_stagger (const char *text, struct sim_policy *out, char *why)
     if (out->kind != SIM_POLICY_TIED && out->kind != SIM_POLICY_TIED_HEDGE)
         return refuse (why, "%s has no stagger", sim_policy_words[out->kind]);
     int rc = ti_parse_duration (text, &ns);
-    if (rc || ns > STAGGER_MAX)
+    if (rc || ns > DELAY_MAX)
         return refuse (why, "stagger %s %s: write a duration like 1ms, up to 1h",
                        ti_cli_quote (text, quoted), rc ? ti_units_text (rc) : "is too large");
     out->stagger_ns = ns;
@@ -127,8 +138,7 @@ static int parse_stagger (const char *text, struct sim_policy *out, char *why)
 static int parse_word (const char *text, struct sim_policy *out, char *why)
 {
     char quoted[TI_CLI_QUOTE_MAX];
-    uint64_t ns = 0;
-    uint32_t ppm = 0;
+    struct sim_policy policy;
     for (uint32_t i = 0; sim_pick_words[i]; i++)
         if (strcmp (sim_pick_words[i], text) == 0) {
             if (sim_policy_is_reference (out->kind))
@@ -142,8 +152,7 @@ static int parse_word (const char *text, struct sim_policy *out, char *why)
         out->keeps_losers = true;
         return 0;
     }
-    bool is_percentile = sim_percentile_parse (text, &ppm) == 0;
-    if (!is_percentile && (ti_parse_duration (text, &ns) || ns == 0 || ns > STAGGER_MAX))
+    if (sim_hedge_parse (text, &policy))
         return refuse (why,
                        "%s is unknown: there are random, informed, round-robin, keep, and "
                        "delays of a hedge such as 10ms or p95",
@@ -151,8 +160,24 @@ static int parse_word (const char *text, struct sim_policy *out, char *why)
     if (out->kind != SIM_POLICY_HEDGE && out->kind != SIM_POLICY_TIED_HEDGE)
         return refuse (why, "%s sends no copy later: a delay belongs to hedge or tied-hedge",
                        sim_policy_words[out->kind]);
-    out->hedge_ppm = ppm;
-    out->hedge_ns = ns;
+    out->hedge_ppm = policy.hedge_ppm;
+    out->hedge_ns = policy.hedge_ns;
+    return 0;
+}
+
+/* "+hedge:10ms", as the load tool has it, makes a hedge of single and of tied. */
+static int parse_hedge (const char *text, struct sim_policy *out, char *why)
+{
+    char quoted[TI_CLI_QUOTE_MAX];
+    static const char head[] = "hedge:";
+    bool is_headed = strncmp (text, head, sizeof head - 1) == 0;
+    if (out->kind != SIM_POLICY_SINGLE && out->kind != SIM_POLICY_TIED)
+        return refuse (why, "a hedge is added to single or tied, not to %s",
+                       sim_policy_words[out->kind]);
+    if (!is_headed || sim_hedge_parse (text + sizeof head - 1, out))
+        return refuse (why, "%s is unknown: write +hedge:10ms or +hedge:p95",
+                       ti_cli_quote (text, quoted));
+    out->kind = out->kind == SIM_POLICY_TIED ? SIM_POLICY_TIED_HEDGE : SIM_POLICY_HEDGE;
     return 0;
 }
 
@@ -175,17 +200,22 @@ int sim_policy_parse (const char *text, struct sim_policy *out, char why[SIM_POL
         return refuse (why, "%s is too long for a policy", ti_cli_quote (text, quoted));
     memcpy (copy, text, strlen (text) + 1);
     char separator;
-    char *rest = cut (copy, "(:/", &separator);
+    char *rest = cut (copy, "(:+/", &separator);
     int rc = parse_kind (copy, &policy, why);
     if (rc == 0 && separator == '(') {
         char *piece = rest;
-        rest = cut (piece, ":/", &separator);
+        rest = cut (piece, ":+/", &separator);
         rc = parse_d (piece, &policy, why);
     }
     if (rc == 0 && separator == ':') {
         char *piece = rest;
-        rest = cut (piece, "/", &separator);
+        rest = cut (piece, "+/", &separator);
         rc = parse_stagger (piece, &policy, why);
+    }
+    if (rc == 0 && separator == '+') {
+        char *piece = rest;
+        rest = cut (piece, "/", &separator);
+        rc = parse_hedge (piece, &policy, why);
     }
     while (rc == 0 && separator == '/') {
         char *piece = rest;

@@ -226,7 +226,7 @@ static const struct sim_field policy_fields[] = {
      .max = 1u << 20, .only = CORES & ~ONLY (SIM_POLICY_SINGLE), .default_text = "the library's",
      .help = "a replica refuses further copies of a call when so many copies wait"},
     {.key = "hedge", .type = SIM_TYPE_CUSTOM, .offset = P (hedge_ns), .parse = sim_parse_hedge,
-     .value_text = "percentile or duration (0s, 1h]", .default_text = "p95", .only = HEDGES,
+     .value_text = "percentile or duration [0s, 1h]", .default_text = "p95", .only = HEDGES,
      .help = "delay of the further copy; a percentile is that of `single` in the same scenario"},
     {.key = "keep_losers", .type = SIM_TYPE_BOOL, .offset = P (keeps_losers),
      .only = CORES & ~ONLY (SIM_POLICY_SINGLE),

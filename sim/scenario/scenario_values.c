@@ -86,20 +86,14 @@ int sim_parse_hedge (struct sim_reader *reader,
                      const struct sim_node *node,
                      void *base)
 {
-    struct sim_policy *policy = base;
     char quoted[TI_CLI_QUOTE_MAX];
-    uint64_t ns = 0;
-    uint32_t ppm = 0;
     (void)field;
-    if (sim_percentile_parse (node->text, &ppm) &&
-        (ti_parse_duration (node->text, &ns) || ns == 0 || ns > TIED_S (3600)))
-        return sim_reader_refuse (reader, node,
-                                  "%s is no delay: write a percentile such as p95, or a duration "
-                                  "in (0s, 1h]",
-                                  ti_cli_quote (node->text, quoted));
-    policy->hedge_ppm = ppm;
-    policy->hedge_ns = ns;
-    return 0;
+    if (sim_hedge_parse (node->text, base) == 0)
+        return 0;
+    return sim_reader_refuse (reader, node,
+                              "%s is no delay: write a percentile such as p95, or a duration in "
+                              "[0s, 1h]",
+                              ti_cli_quote (node->text, quoted));
 }
 
 int sim_parse_percentile (struct sim_reader *reader,

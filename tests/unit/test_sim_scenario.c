@@ -226,6 +226,15 @@ static void policies_are_written_in_one_word (void **state)
     CHECK_U64 (policy.pick, ==, TIED_PICK_INFORMED);
     CHECK_TRUE (policy.keeps_losers);
     CHECK_U64 (parse_policy ("tied-hedge:0s/p99.9").hedge_ppm, ==, 999000);
+    /* As the load tool has them. */
+    policy = parse_policy ("tied:1ms+hedge:20ms/random");
+    CHECK_U64 (policy.kind, ==, SIM_POLICY_TIED_HEDGE);
+    CHECK_U64 (policy.stagger_ns, ==, MS (1));
+    CHECK_U64 (policy.hedge_ns, ==, MS (20));
+    CHECK_U64 (policy.pick, ==, TIED_PICK_RANDOM);
+    policy = parse_policy ("single+hedge:0s");
+    CHECK_U64 (policy.kind, ==, SIM_POLICY_HEDGE);
+    CHECK_U64 (policy.hedge_ns, ==, TIED_HEDGE_NOW);
     CHECK_TRUE (parse_policy ("clone/keep").keeps_losers);
     CHECK_FALSE (parse_policy ("clone").keeps_losers);
     CHECK_U64 (parse_policy ("jsq").d, ==, 2);

@@ -28,6 +28,7 @@ static const struct refusal of_the_text[] = {
     {"policies: &a [single]", "t.yaml:1:11: an anchor: there are no aliases here"},
     {"policies: *a", "t.yaml:1:11: an alias: write the value out, or use extends"},
     {"load: !!float 0.5", "t.yaml:1:7: a tag: the key decides what its value is"},
+    {"%TAG !a! tag:a,\n---\nload: 1", "t.yaml:1:1: a %TAG directive: there are no tags here"},
     {"load:\n\t0.5\n", "t.yaml:2:1: a tab: indent with blanks"},
     {"? [a, b]\n: 1", "t.yaml:1:3: a key is one word"},
     {"load: 0.5\nname: caf\xe9\n", "t.yaml:2:10: not UTF-8 here: save the file as UTF-8"},
@@ -121,13 +122,17 @@ static const struct refusal of_policies[] = {
     {"policies: ['tied:1']",
      "t.yaml:1:12: policies[0]: stagger \"1\" has no unit: write a duration "
      "like 1ms, up to 1h"},
+    {"policies: ['clone+hedge:1ms']",
+     "t.yaml:1:12: policies[0]: a hedge is added to single or tied, not to clone"},
+    {"policies: ['tied+hedge']",
+     "t.yaml:1:12: policies[0]: \"hedge\" is unknown: write +hedge:10ms or +hedge:p95"},
     {"policies: [single/keep]", "t.yaml:1:12: policies[0]: single has no losers to keep"},
     {"policies: [c3/random]", "t.yaml:1:12: policies[0]: c3 has a choice of its own"},
     {"policies: [tied/10ms]", "t.yaml:1:12: policies[0]: tied sends no copy later: a delay belongs "
                               "to hedge or tied-hedge"},
     {"policies: [{kind: hedge, hedge: p100}]",
      "t.yaml:1:33: policies[0].hedge: \"p100\" is no delay: write a percentile such as p95, or a "
-     "duration in (0s, 1h]"},
+     "duration in [0s, 1h]"},
 };
 
 /* What does not hold between values. */
