@@ -119,7 +119,7 @@ static void one_server_is_m_m_1 (void **state)
     const enum sim_policy_kind kinds[] = {SIM_POLICY_JSQ, SIM_POLICY_IDEAL_COS,
                                           SIM_POLICY_IDEAL_COC, SIM_POLICY_CENTRAL};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        check_mean (&(struct setting){kinds[i], 1, 1, 1, .5, 400000}, (struct want){2, .02});
+        check_mean (&(struct setting){kinds[i], 1, 1, 1, .5, 200000}, (struct want){2, .025});
 }
 
 static void random_choice_is_m_m_1_at_each_of_ten (void **state)
@@ -127,11 +127,11 @@ static void random_choice_is_m_m_1_at_each_of_ten (void **state)
     struct sim_scenario scenario;
     struct sim_result result;
     (void)state;
-    make (&scenario, &(struct setting){SIM_POLICY_JSQ, 1, 10, 1, .7, 600000});
+    make (&scenario, &(struct setting){SIM_POLICY_JSQ, 1, 10, 1, .7, 300000});
     run (&scenario, 1, &result);
     check_accounts (&result);
-    CHECK_DBL (mean_of (&result), >, 3.3333 * .98);
-    CHECK_DBL (mean_of (&result), <, 3.3333 * 1.02);
+    CHECK_DBL (mean_of (&result), >, 3.3333 * .97);
+    CHECK_DBL (mean_of (&result), <, 3.3333 * 1.03);
     CHECK_DBL (percentile_of (&result, TI_HIST_P99), >, 15.35 * .96);
     CHECK_DBL (percentile_of (&result, TI_HIST_P99), <, 15.35 * 1.04);
     /* Busy for the load, and by Little's law as many waiting as rate x wait. */
@@ -150,32 +150,32 @@ static void random_choice_is_m_m_1_at_each_of_ten (void **state)
 static void central_queue_is_m_m_c (void **state)
 {
     (void)state;
-    check_mean (&(struct setting){SIM_POLICY_CENTRAL, 0, 2, 1, .5, 400000},
+    check_mean (&(struct setting){SIM_POLICY_CENTRAL, 0, 2, 1, .5, 200000},
                 (struct want){1.333333, .01});
-    check_mean (&(struct setting){SIM_POLICY_CENTRAL, 0, 4, 1, .7, 400000},
+    check_mean (&(struct setting){SIM_POLICY_CENTRAL, 0, 4, 1, .7, 200000},
                 (struct want){1.357212, .01});
-    check_mean (&(struct setting){SIM_POLICY_CENTRAL, 0, 10, 1, .9, 800000},
+    check_mean (&(struct setting){SIM_POLICY_CENTRAL, 0, 10, 1, .9, 300000},
                 (struct want){1.668732, .03});
 }
 
 static void central_queue_counts_workers_and_not_replicas (void **state)
 {
     (void)state;
-    check_mean (&(struct setting){SIM_POLICY_CENTRAL, 0, 2, 5, .7, 400000},
+    check_mean (&(struct setting){SIM_POLICY_CENTRAL, 0, 2, 5, .7, 200000},
                 (struct want){1.073910, .01});
     /* And a server of two workers is M/M/2. */
-    check_mean (&(struct setting){SIM_POLICY_JSQ, 1, 3, 2, .7, 600000},
+    check_mean (&(struct setting){SIM_POLICY_JSQ, 1, 3, 2, .7, 300000},
                 (struct want){1.960784, .02});
 }
 
 static void cancel_on_start_meets_its_exact_means (void **state)
 {
     (void)state;
-    check_mean (&(struct setting){SIM_POLICY_IDEAL_COS, 2, 3, 1, .5, 600000},
+    check_mean (&(struct setting){SIM_POLICY_IDEAL_COS, 2, 3, 1, .5, 300000},
                 (struct want){1.244444, .01});
-    check_mean (&(struct setting){SIM_POLICY_IDEAL_COS, 3, 10, 1, .7, 600000},
+    check_mean (&(struct setting){SIM_POLICY_IDEAL_COS, 3, 10, 1, .7, 300000},
                 (struct want){1.218765, .01});
-    check_mean (&(struct setting){SIM_POLICY_IDEAL_COS, 10, 10, 1, .7, 600000},
+    check_mean (&(struct setting){SIM_POLICY_IDEAL_COS, 10, 10, 1, .7, 300000},
                 (struct want){1.073910, .01});
 }
 
@@ -184,7 +184,7 @@ static void cancel_on_start_meets_its_percentiles_and_runs_once (void **state)
     struct sim_scenario scenario;
     struct sim_result result;
     (void)state;
-    make (&scenario, &(struct setting){SIM_POLICY_IDEAL_COS, 2, 10, 1, .7, 600000});
+    make (&scenario, &(struct setting){SIM_POLICY_IDEAL_COS, 2, 10, 1, .7, 300000});
     run (&scenario, 1, &result);
     check_accounts (&result);
     CHECK_DBL (percentile_of (&result, TI_HIST_P50), >, 1.1383 * .99);
@@ -203,11 +203,11 @@ static void cancel_on_start_meets_its_percentiles_and_runs_once (void **state)
 static void cancel_on_completion_meets_its_exact_means (void **state)
 {
     (void)state;
-    check_mean (&(struct setting){SIM_POLICY_IDEAL_COC, 2, 3, 1, .5, 600000},
+    check_mean (&(struct setting){SIM_POLICY_IDEAL_COC, 2, 3, 1, .5, 300000},
                 (struct want){.888889, .01});
-    check_mean (&(struct setting){SIM_POLICY_IDEAL_COC, 2, 10, 1, .7, 600000},
+    check_mean (&(struct setting){SIM_POLICY_IDEAL_COC, 2, 10, 1, .7, 300000},
                 (struct want){1.101627, .015});
-    check_mean (&(struct setting){SIM_POLICY_IDEAL_COC, 3, 3, 1, .5, 600000},
+    check_mean (&(struct setting){SIM_POLICY_IDEAL_COC, 3, 3, 1, .5, 300000},
                 (struct want){1 / (3 * .5), .01});
 }
 
@@ -217,7 +217,7 @@ static void cancel_on_completion_costs_no_server_time (void **state)
     struct sim_scenario scenario;
     struct sim_result result;
     (void)state;
-    make (&scenario, &(struct setting){SIM_POLICY_IDEAL_COC, 2, 10, 1, .7, 400000});
+    make (&scenario, &(struct setting){SIM_POLICY_IDEAL_COC, 2, 10, 1, .7, 200000});
     run (&scenario, 1, &result);
     check_accounts (&result);
     const double busy = (double)result.busy_ns / (double)result.span_ns / 10;
@@ -245,7 +245,7 @@ static void identical_copies_diverge_above_two_thirds (void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sim_scenario scenario;
         struct sim_result result;
-        make (&scenario, &(struct setting){SIM_POLICY_IDEAL_COC, 2, 3, 1, cases[i].load, 300000});
+        make (&scenario, &(struct setting){SIM_POLICY_IDEAL_COC, 2, 3, 1, cases[i].load, 200000});
         scenario.workload.copies = cases[i].copies;
         run (&scenario, 1, &result);
         CHECK_I64 (result.is_unstable, ==, cases[i].is_unstable);
@@ -263,7 +263,7 @@ static void shortest_of_two_meets_the_mean_field (void **state)
     struct sim_scenario scenario;
     struct sim_result result;
     (void)state;
-    make (&scenario, &(struct setting){SIM_POLICY_JSQ, 2, 200, 1, .7, 800000});
+    make (&scenario, &(struct setting){SIM_POLICY_JSQ, 2, 200, 1, .7, 300000});
     run (&scenario, 1, &result);
     check_accounts (&result);
     CHECK_DBL (mean_of (&result), >, 1.6144 * .99);
@@ -301,7 +301,7 @@ static void full_queue_refuses_as_m_m_1_k_says (void **state)
     struct sim_scenario scenario;
     struct sim_result result;
     (void)state;
-    make (&scenario, &(struct setting){SIM_POLICY_JSQ, 1, 1, 1, .7, 400000});
+    make (&scenario, &(struct setting){SIM_POLICY_JSQ, 1, 1, 1, .7, 200000});
     scenario.replicas.queue_depth = 3;
     run (&scenario, 1, &result);
     const double refused = (double)result.rejections / (double)result.calls;
@@ -416,7 +416,7 @@ static double p99_of (enum sim_policy_kind kind, uint32_t d, uint32_t clients, d
 {
     struct sim_scenario scenario;
     struct sim_result result;
-    make (&scenario, &(struct setting){kind, d, 100, 1, .7, 300000});
+    make (&scenario, &(struct setting){kind, d, 100, 1, .7, 150000});
     scenario.clients = clients;
     scenario.network.client.fixed_ns = US (50);
     run (&scenario, 1, &result);
@@ -549,12 +549,12 @@ static void fan_out_takes_the_slowest_or_enough (void **state)
     for (size_t i = 0; i < 2; i++) {
         struct sim_scenario scenario;
         struct sim_result result;
-        make (&scenario, &(struct setting){SIM_POLICY_JSQ, 100, 100, 1, .05, 100000});
+        make (&scenario, &(struct setting){SIM_POLICY_JSQ, 100, 100, 1, .05, 30000});
         scenario.workload.fan_out = 4;
         scenario.workload.fan_out_needed = i ? 3 : 0;
         run (&scenario, 1, &result);
-        CHECK_U64 (result.requests, ==, 100000);
-        CHECK_U64 (result.calls, ==, 400000);
+        CHECK_U64 (result.requests, ==, 30000);
+        CHECK_U64 (result.calls, ==, 120000);
         means[i] = mean_of (&result);
         sim_result_deinit (&result);
         sim_scenario_deinit (&scenario);
