@@ -164,10 +164,8 @@ static void grow_lane (struct lane *lane)
     *lane = larger;
 }
 
-static void put_lane (struct sim_events *self,
-                      uint32_t number,
-                      const struct sim_event *event,
-                      uint64_t order)
+static void
+put_lane (struct sim_events *self, uint32_t number, const struct sim_event *event, uint64_t order)
 {
     struct lane *lane = &self->lanes[number];
     struct record *record;
