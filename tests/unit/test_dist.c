@@ -13,9 +13,25 @@
 
 #define DRAWS 100000
 
-static const char *const specifications[] = {"exp(10ms)", "uniform(2ms,9ms)",
-                                             "lognormal(10ms,20ms)", "lognormal(10ms,1ms)",
-                                             "pareto(2ms,2.5)"};
+/* Continuous ones. */
+static const char *const specifications[] = {
+    "exp(10ms)",
+    "uniform(2ms,9ms)",
+    "lognormal(10ms,20ms)",
+    "lognormal(10ms,1ms)",
+    "pareto(2ms,2.5)",
+    "shifted(5ms,5ms)",
+    "weibull(10ms,0.5)",
+    "weibull(10ms,3)",
+    "bounded_pareto(1ms,10s,1.1)",
+    "bounded_pareto(1ms,100ms,0.5)",
+    "gpareto(0s,16029ns,0.154971)",
+    "gpareto(3ms,2ms,0.9)",
+    "hyper(10ms,4)",
+    "hyper(10ms,1)",
+    "h2(0.95,1ms,10ms)",
+    "h2(0.3,10ms,1ms)",
+};
 #define SPECIFICATIONS (sizeof specifications / sizeof specifications[0])
 
 static struct ti_dist parse (const char *text)
@@ -66,18 +82,70 @@ static void draws_follow_the_cdf (void **state)
 static void means_match_the_formulas (void **state)
 {
     (void)state;
-    const char *const all[] = {"fixed(5ms)",           "exp(10ms)",
-                               "uniform(2ms,9ms)",     "bimodal(5ms,200ms,0.1)",
-                               "lognormal(10ms,10ms)", "pareto(2ms,3)"};
-    const double means[] = {5e6, 10e6, 5.5e6, 24.5e6, 10e6, 3e6};
-    for (size_t s = 0; s < 6; s++) {
-        struct ti_dist dist = parse (all[s]);
+    /* Means, and variance over squared mean where it is small enough to be seen in a sample. */
+    static const struct {
+        const char *text;
+        double mean, cv2;
+    } all[] = {
+        {"fixed(5ms)", 5e6, 0},
+        {"exp(10ms)", 10e6, 1},
+        {"uniform(2ms,9ms)", 5.5e6, 49.0 / 12 / (5.5 * 5.5)},
+        {"bimodal(5ms,200ms,0.1)", 24.5e6, 0.09 * 195 * 195 / (24.5 * 24.5)},
+        {"lognormal(10ms,10ms)", 10e6, 1},
+        {"pareto(2ms,3)", 3e6, -1},
+        {"shifted(4ms,6ms)", 10e6, 0.36},
+        {"weibull(10ms,0.5)", 20e6, 5},
+        {"weibull(10ms,2)", 8862269.25452758, 4 / 3.14159265358979 - 1},
+        {"bounded_pareto(1ms,4ms,1)", 4e6 / 3 * 1.38629436111989, -1},
+        {"bounded_pareto(1ms,4ms,2)", 2e6 * (1 - 0.25) / (1 - 0.0625), -1},
+        {"bounded_pareto(1ms,4ms,0.5)", 2e6, -1},
+        {"bounded_pareto(7ms,7ms,0.5)", 7e6, 0},
+        {"gpareto(1ms,2ms,0.2)", 3.5e6, 6.25 / 0.6 / (3.5 * 3.5)},
+        {"hyper(10ms,4)", 10e6, 4},
+        {"hyper(10ms,1)", 10e6, 1},
+        {"h2(0.95,1ms,10ms)", 1.45e6, 2 * (0.95 + 5) / (1.45 * 1.45) - 1},
+        {"steps(1ms:0.5,2ms:0.25,10ms:0.25)", 3.5e6, 26.5 / (3.5 * 3.5) - 1},
+    };
+    for (size_t s = 0; s < sizeof all / sizeof all[0]; s++) {
+        struct ti_dist dist = parse (all[s].text);
         const uint64_t *values = draw_sorted (&dist, 23 + s);
-        double sum = 0;
-        for (size_t i = 0; i < DRAWS; i++)
+        double sum = 0, squares = 0;
+        for (size_t i = 0; i < DRAWS; i++) {
             sum += (double)values[i];
-        CHECK_DBL (fabs ((double)ti_dist_mean_ns (&dist) / means[s] - 1), <, 1e-6);
-        CHECK_DBL (fabs (sum / DRAWS / means[s] - 1), <, 0.02);
+            squares += (double)values[i] * (double)values[i];
+        }
+        double mean = sum / DRAWS, cv2 = squares / DRAWS / (mean * mean) - 1;
+        CHECK_DBL (fabs (ti_dist_mean (&dist) / all[s].mean - 1), <, 1e-9);
+        CHECK_U64 (ti_dist_mean_ns (&dist), ==, (uint64_t)(all[s].mean + 0.5));
+        CHECK_DBL (fabs (mean / all[s].mean - 1), <, 0.02);
+        if (all[s].cv2 >= 0)
+            CHECK_DBL (fabs (cv2 - all[s].cv2), <, 0.06 * all[s].cv2 + 1e-9);
+    }
+}
+
+/* The mean is the integral of what the CDF leaves: whatever the parameters. */
+static void means_are_the_integral_of_the_tail (void **state)
+{
+    (void)state;
+    const char *const all[] = {"weibull(10ms,0.7)",
+                               "bounded_pareto(1ms,10s,1.1)",
+                               "bounded_pareto(1ms,10s,1)",
+                               "bounded_pareto(1ms,10s,1.000001)",
+                               "bounded_pareto(1ms,10s,0.3)",
+                               "gpareto(1ms,2ms,0.4)",
+                               "hyper(10ms,50)",
+                               "lognormal(10ms,30ms)"};
+    for (size_t s = 0; s < sizeof all / sizeof all[0]; s++) {
+        struct ti_dist dist = parse (all[s]);
+        /* In 20 000 steps of 0.15 %, by trapezes. */
+        double sum = 0, x = 1, tail = 1;
+        for (int i = 0; i < 20000 && x * 1.0015 < (double)TI_DIST_MAX_NS; i++) {
+            double next = x * 1.0015, next_tail = 1 - ti_dist_cdf (&dist, (uint64_t)next);
+            sum += (next - x) * (tail + next_tail) / 2;
+            x = next;
+            tail = next_tail;
+        }
+        CHECK_DBL (fabs (sum / ti_dist_mean (&dist) - 1), <, 1e-3);
     }
 }
 
@@ -115,6 +183,9 @@ static void draws_rise_with_the_random_number (void **state)
     for (size_t s = 0; s < SPECIFICATIONS; s++) {
         struct ti_dist dist = parse (specifications[s]);
         uint64_t last = 0;
+        /* Of these, each of the two exponentials for itself. */
+        if (dist.kind == TI_DIST_HYPER || dist.kind == TI_DIST_H2)
+            continue;
         for (uint64_t i = 0; i < 4096; i++) {
             uint64_t value = ti_dist_draw (&dist, i << 52 | i);
             CHECK_U64 (value, >=, last);
@@ -126,10 +197,35 @@ static void draws_rise_with_the_random_number (void **state)
 static void edges_of_the_random_number_are_finite_and_bounded (void **state)
 {
     (void)state;
-    const char *const all[] = {"fixed(0s)",         "fixed(1h)",         "exp(0s)",
-                               "exp(1h)",           "uniform(0s,0s)",    "uniform(0s,1h)",
-                               "bimodal(1ns,1h,0)", "bimodal(1ns,1h,1)", "lognormal(1ns,1h)",
-                               "lognormal(1h,0s)",  "pareto(1ns,1.01)",  "pareto(1h,100)"};
+    const char *const all[] = {"fixed(0s)",
+                               "fixed(1h)",
+                               "exp(0s)",
+                               "exp(1h)",
+                               "uniform(0s,0s)",
+                               "uniform(0s,1h)",
+                               "bimodal(1ns,1h,0)",
+                               "bimodal(1ns,1h,1)",
+                               "lognormal(1ns,1h)",
+                               "lognormal(1h,0s)",
+                               "pareto(1ns,1.01)",
+                               "pareto(1h,100)",
+                               "shifted(1h,1h)",
+                               "shifted(0s,0s)",
+                               "weibull(1h,0.1)",
+                               "weibull(1ns,100)",
+                               "bounded_pareto(1ns,1h,0.01)",
+                               "bounded_pareto(1ns,1h,100)",
+                               "bounded_pareto(1h,1h,1)",
+                               "gpareto(1h,1h,0.99)",
+                               "gpareto(0s,1ns,0.001)",
+                               "hyper(0s,1)",
+                               "hyper(1h,1000000)",
+                               "h2(0,0s,1h)",
+                               "h2(1,1h,0s)",
+                               "h2(0,1h,0s)",
+                               "steps(0s:1)",
+                               "steps(0s:0,1h:1)",
+                               "steps(0s:0.9995,1h:0)"};
     const uint64_t randoms[] = {
         0, 1, 1 << 11, UINT64_MAX / 2, UINT64_MAX / 2 + 1, UINT64_MAX - (1 << 11), UINT64_MAX};
     for (size_t s = 0; s < sizeof all / sizeof all[0]; s++) {
@@ -143,6 +239,10 @@ static void edges_of_the_random_number_are_finite_and_bounded (void **state)
     struct ti_dist never = parse ("bimodal(1ns,1h,0)"), always = parse ("bimodal(1ns,1h,1)");
     CHECK_U64 (ti_dist_draw (&never, UINT64_MAX), ==, 1);
     CHECK_U64 (ti_dist_draw (&always, 0), ==, TI_DIST_MAX_NS);
+    /* An exponential with probability 0 is never drawn from. */
+    struct ti_dist none = parse ("h2(0,1h,0s)");
+    for (size_t i = 0; i < sizeof randoms / sizeof randoms[0]; i++)
+        CHECK_U64 (ti_dist_draw (&none, randoms[i]), ==, 0);
     struct ti_dist exponential = parse ("exp(10ms)");
     CHECK_U64 (ti_dist_draw (&exponential, 0), ==, 0);
     CHECK_U64 (ti_dist_draw (&exponential, UINT64_MAX), <=, MS (10) * 46);
@@ -161,6 +261,38 @@ static void bimodal_takes_the_long_one_with_its_probability (void **state)
     /* 1000 expected, standard deviation 31. */
     CHECK_U64 (longs, >, 870);
     CHECK_U64 (longs, <, 1130);
+}
+
+static void steps_have_their_probabilities (void **state)
+{
+    (void)state;
+    struct ti_dist dist = parse ("steps(0s:0.1,1ms:0.2,3ms:0.3333,4ms:0.3666,90ms:0)");
+    const double expected[] = {0.1, 0.2, 0.3333, 0.3667}, values[] = {0, 1, 3, 4};
+    const uint64_t *draws = draw_sorted (&dist, 5);
+    double below = 0;
+    for (int i = 0; i < 4; i++) {
+        double count = 0;
+        for (size_t k = 0; k < DRAWS; k++)
+            count += draws[k] == MS (values[i]);
+        CHECK_DBL (fabs (count / DRAWS - expected[i]), <, 0.006);
+        below += i < 3 ? expected[i] : 0.3666;
+        CHECK_DBL (fabs (ti_dist_cdf (&dist, MS (values[i])) - below), <, 1e-9);
+    }
+    CHECK_DBL (ti_dist_cdf (&dist, MS (90)), ==, 1);
+}
+
+/* Golden: whatever the compiler, its options and the processor. */
+static void draws_are_the_same_everywhere (void **state)
+{
+    (void)state;
+    uint64_t hash = 0;
+    for (size_t s = 0; s < SPECIFICATIONS; s++) {
+        struct ti_dist dist = parse (specifications[s]);
+        for (uint64_t i = 0; i < 10000; i++)
+            hash = ti_mix (hash ^ ti_dist_draw (&dist, ti_mix (i)));
+        hash = ti_mix (hash ^ ti_dist_mean_ns (&dist));
+    }
+    CHECK_U64 (hash, ==, UINT64_C (11826335204773637236));
 }
 
 static void services_are_read (void **state)
@@ -223,6 +355,31 @@ static void bad_services_are_refused_in_one_line_and_leave_the_old_one (void **s
                                  "sleep:pareto(1ms,inf)",
                                  "sleep:exp(\n)",
                                  "sleep:\x01\xff(5ms)",
+                                 "sleep:shifted(5ms)",
+                                 "sleep:weibull(0s,1)",
+                                 "sleep:weibull(5ms,0.05)",
+                                 "sleep:weibull(5ms,5ms)",
+                                 "sleep:bounded_pareto(5ms,1ms,1)",
+                                 "sleep:bounded_pareto(1ms,5ms,0)",
+                                 "sleep:bounded_pareto(1ms,2)",
+                                 "sleep:gpareto(0s,1ms,1)",
+                                 "sleep:gpareto(0s,0s,0.5)",
+                                 "sleep:gpareto(0s,1ms,-0.5)",
+                                 "sleep:hyper(5ms,0.9)",
+                                 "sleep:hyper(5ms)",
+                                 "sleep:h2(1.5,1ms,2ms)",
+                                 "sleep:h2(1ms,2ms,0.5)",
+                                 "sleep:steps()",
+                                 "sleep:steps(1ms)",
+                                 "sleep:steps(1ms:)",
+                                 "sleep:steps(:1)",
+                                 "sleep:steps(1ms:1:1)",
+                                 "sleep:steps(1ms:0.5)",
+                                 "sleep:steps(1ms:0.5,2ms:0.6)",
+                                 "sleep:steps(2ms:0.5,1ms:0.5)",
+                                 "sleep:steps(1ms:0.5,1ms:0.5)",
+                                 "sleep:steps(1ms:0.1,2ms:0.1,3ms:0.1,4ms:0.1,5ms:0.1,6ms:0.1,"
+                                 "7ms:0.1,8ms:0.1,9ms:0.2)",
                                  "spin:echo",
                                  longer};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -253,6 +410,13 @@ static void the_reason_says_what_to_write (void **state)
     CHECK_STR (why, "\"expp\" is not a distribution; did you mean exp?");
     CHECK_I64 (ti_service_parse ("sleep:bimodal(5ms)", &service, why), <, 0);
     CHECK_STR (why, "bimodal takes 3 values in parentheses, as in bimodal(5ms,200ms,0.01)");
+    CHECK_I64 (ti_service_parse ("sleep:steps(1ms:0.5,2ms:0.4)", &service, why), <, 0);
+    CHECK_STR (why, "steps(V1:P1,V2:P2,...): the probabilities sum to 0.9, not to 1");
+    CHECK_I64 (ti_service_parse ("sleep:steps(1ms,2ms)", &service, why), <, 0);
+    CHECK_STR (why, "steps(V1:P1,V2:P2,...): each is a duration, a colon and a probability");
+    CHECK_I64 (ti_service_parse ("sleep:zipf(1ms)", &service, why), <, 0);
+    CHECK_STR (why, "\"zipf\" is not one of fixed exp uniform bimodal lognormal pareto shifted "
+                    "weibull bounded_pareto gpareto hyper h2 steps");
     CHECK_I64 (ti_pause_parse ("4s", &pause, why), <, 0);
     CHECK_STR (why, "a pause is a mean gap and a length, as in 4s,200ms");
 }
@@ -278,10 +442,13 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (draws_follow_the_cdf),
         cmocka_unit_test (means_match_the_formulas),
+        cmocka_unit_test (means_are_the_integral_of_the_tail),
         cmocka_unit_test (quantiles_match_closed_forms),
         cmocka_unit_test (draws_rise_with_the_random_number),
         cmocka_unit_test (edges_of_the_random_number_are_finite_and_bounded),
         cmocka_unit_test (bimodal_takes_the_long_one_with_its_probability),
+        cmocka_unit_test (steps_have_their_probabilities),
+        cmocka_unit_test (draws_are_the_same_everywhere),
         cmocka_unit_test (services_are_read),
         cmocka_unit_test (bad_services_are_refused_in_one_line_and_leave_the_old_one),
         cmocka_unit_test (the_reason_says_what_to_write),
