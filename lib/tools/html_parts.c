@@ -5,6 +5,8 @@
  */
 #include "html.h"
 
+#include <string.h>
+
 #include "html_page.h"
 #include "utf8.h"
 
@@ -61,6 +63,21 @@ void ti_html_legend (const struct ti_report *self, uint32_t first, uint32_t coun
     fputs ("</ul>\n", file);
 }
 
+/* A cell; "+-" has a sign of its own where text need not be ASCII. */
+static void write_cell (FILE *file, const char *text)
+{
+    const char *sign = strstr (text, "+-");
+    char before[TI_TABLE_CELL_MAX];
+    if (!sign) {
+        ti_html_text (file, text);
+        return;
+    }
+    snprintf (before, sizeof before, "%.*s", (int)(sign - text), text);
+    ti_html_text (file, before);
+    fputs ("&#177;", file);
+    ti_html_text (file, sign + 2);
+}
+
 void ti_html_table (const struct ti_table *table, const uint32_t *swatches, FILE *file)
 {
     fputs ("<div class=\"wide\">\n<table>\n<thead>\n<tr>", file);
@@ -77,7 +94,7 @@ void ti_html_table (const struct ti_table *table, const uint32_t *swatches, FILE
             fputs ("<td>", file);
             if (i == 0 && swatches)
                 ti_html_swatch (swatches[row], file);
-            ti_html_text (file, table->cells[row][i]);
+            write_cell (file, table->cells[row][i]);
             fputs ("</td>", file);
         }
         fputs ("</tr>\n", file);

@@ -76,7 +76,7 @@ static void put_load (struct ti_table *table, uint32_t row, uint32_t *column, do
 static void put_percentiles (struct ti_table *table,
                              uint32_t row,
                              uint32_t *column,
-                             const struct sim_row *shown)
+                             const struct sim_point *shown)
 {
     for (uint32_t i = 0; i < SIM_PERCENTILES; i++)
         if (shown->is_unstable)
@@ -85,28 +85,24 @@ static void put_percentiles (struct ti_table *table,
             put_estimate (table, row, column, shown->summary->percentile_ns[i], 1e-6);
 }
 
-void sim_fill_figures (const struct sim_rows *rows,
+void sim_fill_figures (const struct sim_points *rows,
                        uint32_t first,
                        uint32_t count,
                        bool shows_front,
                        struct ti_table *table)
 {
-    static const struct ti_table_group plain[] = {
-        {"", 2}, {"latency, ms", 6}, {"per call", 2}, {"executions, %", 2}, {"", 2}};
-    static const struct ti_table_group with_front[] = {{"", 2},         {"latency, ms", 6},
-                                                       {"per call", 2}, {"executions, %", 2},
-                                                       {"", 2},         {"on front of", 2}};
-    static const char *const titles[] = {"policy", "load",   "p50",    "p90",   "p95",   "p99",
-                                         "p99.9",  "max",    "copies", "runs",  "twice", "wasted",
-                                         "not ok", "busy %", "runs",   "copies"};
-    if (shows_front)
-        ti_table_init (table, with_front, sizeof with_front / sizeof *with_front, titles);
-    else
-        ti_table_init (table, plain, sizeof plain / sizeof *plain, titles);
+    static const struct ti_table_group groups[] = {
+        {"", 2}, {"latency, ms", 6}, {"per call", 2}, {"%", 3}, {"calls", 2}, {"on front of", 2}};
+    static const char *const titles[] = {"policy", "load",     "p50",    "p90",  "p95",   "p99",
+                                         "p99.9",  "max",      "copies", "runs", "twice", "wasted",
+                                         "busy",   "rejected", "failed", "runs", "copies"};
+    ti_table_init (table, groups, shows_front ? 6 : 5, titles);
     for (uint32_t i = 0; i < count && i < TI_TABLE_ROWS_MAX; i++) {
-        const struct sim_row *row = &rows->items[first + i];
+        const struct sim_point *row = &rows->items[first + i];
         const struct sim_policy_summary *summary = row->summary;
-        uint64_t ok = summary->sum.outcomes[TIED_OUTCOME_OK];
+        const uint64_t *outcomes = summary->sum.outcomes;
+        uint64_t rejected = outcomes[TIED_OUTCOME_REJECTED];
+        uint64_t answered = outcomes[TIED_OUTCOME_OK] + outcomes[TIED_OUTCOME_APP_ERROR];
         uint32_t column = 0;
         ti_table_put (table, i, &column, "%s", row->policy->name);
         put_load (table, i, &column, row->study->load);
@@ -115,8 +111,10 @@ void sim_fill_figures (const struct sim_rows *rows,
         put_fixed (table, i, &column, 3, summary->executions_per_call.value);
         put_fixed (table, i, &column, 2, 100 * summary->duplicate_fraction.value);
         put_fixed (table, i, &column, 2, 100 * summary->wasted_share.value);
-        ti_table_put (table, i, &column, "%llu", (unsigned long long)(summary->sum.calls - ok));
         put_fixed (table, i, &column, 1, 100 * summary->utilisation.value);
+        ti_table_put (table, i, &column, "%llu", (unsigned long long)rejected);
+        ti_table_put (table, i, &column, "%llu",
+                      (unsigned long long)(summary->sum.calls - answered - rejected));
         if (shows_front) {
             ti_table_put (table, i, &column, "%s", row->is_beaten ? "" : "yes");
             ti_table_put (table, i, &column, "%s", row->is_beaten_in_copies ? "" : "yes");
@@ -124,7 +122,7 @@ void sim_fill_figures (const struct sim_rows *rows,
     }
 }
 
-void sim_fill_differences (const struct sim_rows *rows,
+void sim_fill_differences (const struct sim_points *rows,
                            uint32_t first,
                            uint32_t count,
                            struct ti_table *table)
@@ -134,7 +132,7 @@ void sim_fill_differences (const struct sim_rows *rows,
     uint32_t at = 0;
     ti_table_init (table, groups, 2, titles);
     for (uint32_t i = first; i < first + count && at < TI_TABLE_ROWS_MAX; i++) {
-        const struct sim_row *row = &rows->items[i];
+        const struct sim_point *row = &rows->items[i];
         uint32_t column = 0;
         if (row->index == 0)
             continue;
@@ -150,7 +148,7 @@ void sim_fill_differences (const struct sim_rows *rows,
 }
 
 void sim_fill_published (const struct sim_output *output,
-                         const struct sim_rows *rows,
+                         const struct sim_points *rows,
                          struct ti_table *table)
 {
     static const struct ti_table_group groups[] = {{"", 2}, {"ms", 2}, {"", 2}};

@@ -57,7 +57,7 @@ static void write_head (FILE *file)
            file);
 }
 
-static void write_row (const struct sim_output *output, const struct sim_row *row, FILE *file)
+static void write_row (const struct sim_output *output, const struct sim_point *row, FILE *file)
 {
     const struct sim_policy_summary *summary = row->summary;
     const struct sim_result *sum = &summary->sum;
@@ -98,8 +98,8 @@ static void write_row (const struct sim_output *output, const struct sim_row *ro
 
 int sim_output_write_csv (const struct sim_output *output, FILE *file)
 {
-    struct sim_rows rows;
-    if (sim_rows_make (output, &rows))
+    struct sim_points rows;
+    if (sim_points_make (output, &rows))
         return TIED_ERR_SYSTEM;
     write_head (file);
     for (uint32_t i = 0; i < rows.count; i++)

@@ -10,8 +10,9 @@
 
 #include <tied/error.h>
 
-/* More curves than this in one drawing cannot be told apart. */
-#define CURVES_MAX 16
+/* More curves than this in one drawing cannot be told apart; variants lie close together. */
+#define CURVES_MAX      SIM_POLICIES_MAX
+#define CURVES_GRID_MAX 8
 
 static void write_summary (const struct sim_report *self, FILE *file)
 {
@@ -26,7 +27,7 @@ static void write_summary (const struct sim_report *self, FILE *file)
     fputs ("</p>\n", file);
 }
 
-static uint32_t rows_at (const struct sim_rows *rows, uint32_t load)
+static uint32_t rows_at (const struct sim_points *rows, uint32_t load)
 {
     return rows->first[load + 1] - rows->first[load];
 }
@@ -44,7 +45,7 @@ static void write_sweep (const struct sim_report *self, FILE *file)
 
 static void write_front (const struct sim_report *self, uint32_t load, FILE *file)
 {
-    const struct sim_rows *rows = &self->rows;
+    const struct sim_points *rows = &self->rows;
     fputs ("<section>\n<h2>p99 against extra work", file);
     if (rows->loads > 1)
         fprintf (file, ", load %.4g", rows->items[rows->first[load]].study->load);
@@ -69,7 +70,7 @@ static void write_distribution (const struct sim_report *self, uint32_t load, FI
 
 static void write_charts (const struct sim_report *self, FILE *file)
 {
-    const struct sim_rows *rows = &self->rows;
+    const struct sim_points *rows = &self->rows;
     bool is_sweep = rows->loads > 1 && !self->output->is_grid;
     if (is_sweep)
         write_sweep (self, file);
@@ -77,7 +78,7 @@ static void write_charts (const struct sim_report *self, FILE *file)
         if (rows_at (rows, i) > 1)
             write_front (self, i, file);
     for (uint32_t i = 0; i < rows->loads; i++) {
-        if (rows_at (rows, i) > CURVES_MAX)
+        if (rows_at (rows, i) > (self->output->is_grid ? CURVES_GRID_MAX : CURVES_MAX))
             continue;
         if (is_sweep)
             fprintf (file, "<details>\n<summary>Distributions at load %.4g</summary>\n",
@@ -102,7 +103,7 @@ write_table (const char *title, const struct ti_table *table, const uint32_t *sw
 
 static void write_tables (const struct sim_report *self, struct ti_table *table, FILE *file)
 {
-    const struct sim_rows *rows = &self->rows;
+    const struct sim_points *rows = &self->rows;
     uint32_t *swatches = calloc (rows->count + 1, sizeof *swatches);
     for (uint32_t i = 0; swatches && i < rows->loads; i++)
         for (uint32_t at = rows->first[i]; at < rows->first[i + 1]; at++)
@@ -124,15 +125,15 @@ static void write_notes (const struct sim_report *self, FILE *file)
 {
     char line[SIM_SETTINGS_MAX];
     uint32_t cursor = 0;
-    fputs (
-        "<section>\n<h2>How to read it</h2>\n"
-        "<p class=\"note\">+- is the half-width of a 95 % interval (Student's t) over independent "
-        "replications; figures are means over replications, max the mean of their longest "
-        "requests. Policies meet the same arrivals and the same service times. Latency counts "
-        "from the intended time of a request to its answer. Runs are executions started; twice "
-        "counts calls that ran more than once; wasted is the share of the workers' time whose "
-        "result nobody used.</p>\n",
-        file);
+    fputs ("<section>\n<h2>How to read it</h2>\n"
+           "<p class=\"note\">&#177; is the half-width of a 95 % interval (Student's t) over "
+           "independent "
+           "replications; figures are means over replications, max the mean of their longest "
+           "requests. Policies meet the same arrivals and the same service times. Latency counts "
+           "from the intended time of a request to its answer. Runs are executions started; twice "
+           "counts calls that ran more than once; wasted is the share of the workers' time whose "
+           "result nobody used.</p>\n",
+           file);
     while (sim_output_next_note (self->output, &self->rows, &cursor, line)) {
         fputs ("<p class=\"note\">Note: ", file);
         ti_html_text (file, line);

@@ -18,24 +18,24 @@
 /* Largest over smallest from which a linear axis would flatten the small. */
 #define LINEAR_RATIO_MAX 20
 
-static double p99_ms (const struct sim_row *row)
+static double p99_ms (const struct sim_point *row)
 {
     return row->summary->percentile_ns[SIM_AT_P99].value / 1e6;
 }
 
-static double half_ms (const struct sim_row *row)
+static double half_ms (const struct sim_point *row)
 {
     double half = row->summary->percentile_ns[SIM_AT_P99].half / 1e6;
     return isfinite (half) ? half : 0;
 }
 
-static bool is_drawn (const struct sim_row *row)
+static bool is_drawn (const struct sim_point *row)
 {
     return !row->is_unstable && isfinite (p99_ms (row)) && p99_ms (row) > 0;
 }
 
 /* The axis of p99 for these rows. */
-static struct ti_axis axis_of (const struct sim_row *rows, uint32_t count)
+static struct ti_axis axis_of (const struct sim_point *rows, uint32_t count)
 {
     double low = INFINITY, high = 0;
     for (uint32_t i = 0; i < count; i++)
@@ -51,8 +51,8 @@ static struct ti_axis axis_of (const struct sim_row *rows, uint32_t count)
 
 static void begin (const char *title, FILE *file)
 {
-    fprintf (file, "<svg viewBox=\"0 0 %d %d\" role=\"img\">\n<title>%s</title>\n", WIDTH, HEIGHT,
-             title);
+    fprintf (file, "<svg class=\"solo\" viewBox=\"0 0 %d %d\" role=\"img\">\n<title>%s</title>\n",
+             WIDTH, HEIGHT, title);
 }
 
 static const char *p99_title (const struct ti_axis *axis)
@@ -61,12 +61,13 @@ static const char *p99_title (const struct ti_axis *axis)
 }
 
 /* The row of policy `policy` at load number `load`. */
-static const struct sim_row *row_at (const struct sim_rows *rows, uint32_t load, uint32_t policy)
+static const struct sim_point *
+row_at (const struct sim_points *rows, uint32_t load, uint32_t policy)
 {
     return &rows->items[rows->first[load] + policy];
 }
 
-static void draw_band (const struct sim_rows *rows,
+static void draw_band (const struct sim_points *rows,
                        uint32_t policy,
                        const struct ti_axis *x,
                        const struct ti_axis *y,
@@ -74,13 +75,13 @@ static void draw_band (const struct sim_rows *rows,
 {
     fprintf (file, "<polygon class=\"band s%u\" points=\"", (unsigned)policy % TI_HTML_COLOURS);
     for (uint32_t i = 0; i < rows->loads; i++) {
-        const struct sim_row *row = row_at (rows, i, policy);
+        const struct sim_point *row = row_at (rows, i, policy);
         if (is_drawn (row))
             fprintf (file, "%.1f,%.1f ", ti_axis_at (x, row->study->load),
                      ti_axis_at (y, p99_ms (row) + half_ms (row)));
     }
     for (uint32_t i = rows->loads; i-- > 0;) {
-        const struct sim_row *row = row_at (rows, i, policy);
+        const struct sim_point *row = row_at (rows, i, policy);
         if (is_drawn (row))
             fprintf (file, "%.1f,%.1f ", ti_axis_at (x, row->study->load),
                      ti_axis_at (y, p99_ms (row) - half_ms (row)));
@@ -89,7 +90,7 @@ static void draw_band (const struct sim_rows *rows,
 }
 
 static void draw_point (
-    const struct sim_row *row, uint32_t style, double x, double y, const char *class, FILE *file)
+    const struct sim_point *row, uint32_t style, double x, double y, const char *class, FILE *file)
 {
     char text[SIM_ESTIMATE_MAX];
     fprintf (file, "<circle class=\"%s s%u\" cx=\"%.1f\" cy=\"%.1f\" r=\"4\"><title>", class,
@@ -102,7 +103,7 @@ static void draw_point (
              row->summary->executions_per_call.value, row->summary->copies_per_call.value);
 }
 
-static void draw_curve (const struct sim_rows *rows,
+static void draw_curve (const struct sim_points *rows,
                         uint32_t policy,
                         const struct ti_axis *x,
                         const struct ti_axis *y,
@@ -112,21 +113,21 @@ static void draw_curve (const struct sim_rows *rows,
     fprintf (file, "<polyline class=\"curve s%u\" stroke-dasharray=\"%s\" points=\"",
              (unsigned)policy % TI_HTML_COLOURS, ti_html_dash (policy));
     for (uint32_t i = 0; i < rows->loads; i++) {
-        const struct sim_row *row = row_at (rows, i, policy);
+        const struct sim_point *row = row_at (rows, i, policy);
         if (is_drawn (row))
             fprintf (file, "%.1f,%.1f ", ti_axis_at (x, row->study->load),
                      ti_axis_at (y, p99_ms (row)));
     }
     fputs ("\"/>\n", file);
     for (uint32_t i = 0; i < rows->loads; i++) {
-        const struct sim_row *row = row_at (rows, i, policy);
+        const struct sim_point *row = row_at (rows, i, policy);
         if (is_drawn (row))
             draw_point (row, policy, ti_axis_at (x, row->study->load), ti_axis_at (y, p99_ms (row)),
                         "mark", file);
     }
 }
 
-void sim_html_loads (const struct sim_rows *rows, FILE *file)
+void sim_html_loads (const struct sim_points *rows, FILE *file)
 {
     double low = INFINITY, high = -INFINITY;
     for (uint32_t i = 0; i < rows->count; i++) {
@@ -142,13 +143,13 @@ void sim_html_loads (const struct sim_rows *rows, FILE *file)
     fputs ("</svg>\n", file);
 }
 
-static double extra (const struct sim_row *row)
+static double extra (const struct sim_point *row)
 {
     return row->summary->executions_per_call.value - 1;
 }
 
 /* The points that are not beaten, from little work to much. */
-static void draw_front (const struct sim_row *rows,
+static void draw_front (const struct sim_point *rows,
                         uint32_t count,
                         const struct ti_axis *x,
                         const struct ti_axis *y,
@@ -159,7 +160,7 @@ static void draw_front (const struct sim_row *rows,
            "stroke-dasharray=\"2 3\" points=\"",
            file);
     for (;;) {
-        const struct sim_row *next = NULL;
+        const struct sim_point *next = NULL;
         for (uint32_t i = 0; i < count; i++)
             if (is_drawn (&rows[i]) && !rows[i].is_beaten && extra (&rows[i]) > last &&
                 (!next || extra (&rows[i]) < extra (next)))
@@ -172,9 +173,9 @@ static void draw_front (const struct sim_row *rows,
     fputs ("\"/>\n", file);
 }
 
-void sim_html_front (const struct sim_rows *all, uint32_t first, uint32_t count, FILE *file)
+void sim_html_front (const struct sim_points *all, uint32_t first, uint32_t count, FILE *file)
 {
-    const struct sim_row *rows = &all->items[first];
+    const struct sim_point *rows = &all->items[first];
     double high = 0.001;
     for (uint32_t i = 0; i < count; i++)
         if (is_drawn (&rows[i]))
@@ -192,7 +193,7 @@ void sim_html_front (const struct sim_rows *all, uint32_t first, uint32_t count,
         if (count <= 12) {
             bool is_right = at > (LEFT + RIGHT) / 2;
             fprintf (file, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">",
-                     is_right ? at - 8 : at + 8, up + 4, is_right ? "end" : "start");
+                     is_right ? at - 6 : at + 6, up - 7, is_right ? "end" : "start");
             ti_html_text (file, rows[i].policy->name);
             fputs ("</text>\n", file);
         }

@@ -10,7 +10,7 @@
 /* What a report needs to live as long as it does. */
 struct sim_report {
     const struct sim_output *output;
-    struct sim_rows rows;
+    struct sim_points rows;
     struct ti_report report;
     char sentence[SIM_SENTENCE_MAX];
 };
@@ -37,18 +37,18 @@ sim_format_estimate (struct sim_estimate estimate, double factor, char buffer[SI
 const char *sim_format_ppm (uint32_t ppm, char buffer[SIM_PPM_MAX]);
 
 /* Figures of rows [first, first + count) as cells. */
-void sim_fill_figures (const struct sim_rows *rows,
+void sim_fill_figures (const struct sim_points *rows,
                        uint32_t first,
                        uint32_t count,
                        bool shows_front,
                        struct ti_table *table);
 /* The difference of each policy to the baseline; rows of baselines are left out. */
-void sim_fill_differences (const struct sim_rows *rows,
+void sim_fill_differences (const struct sim_points *rows,
                            uint32_t first,
                            uint32_t count,
                            struct ti_table *table);
 void sim_fill_published (const struct sim_output *output,
-                         const struct sim_rows *rows,
+                         const struct sim_points *rows,
                          struct ti_table *table);
 void sim_fill_found (const struct sim_output *output, struct ti_table *table);
 
@@ -62,12 +62,12 @@ struct sim_agreement {
 };
 /* @return false: no row has this policy at the scenario's own load */
 bool sim_agreement_of (const struct sim_output *output,
-                       const struct sim_rows *rows,
+                       const struct sim_points *rows,
                        uint32_t published,
                        struct sim_agreement *out);
 
 /* Inline SVG of the page. */
-void sim_html_loads (const struct sim_rows *rows, FILE *file);
-void sim_html_front (const struct sim_rows *rows, uint32_t first, uint32_t count, FILE *file);
+void sim_html_loads (const struct sim_points *rows, FILE *file);
+void sim_html_front (const struct sim_points *rows, uint32_t first, uint32_t count, FILE *file);
 
 #endif

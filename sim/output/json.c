@@ -22,7 +22,7 @@ static void write_interval (struct ti_json *json, const char *key, struct sim_es
     ti_json_end (json);
 }
 
-static void write_intervals (struct ti_json *json, const struct sim_row *row)
+static void write_intervals (struct ti_json *json, const struct sim_point *row)
 {
     const struct sim_estimate none = {NAN, NAN};
     const struct sim_policy_summary *summary = row->summary;
@@ -34,7 +34,7 @@ static void write_intervals (struct ti_json *json, const struct sim_row *row)
     ti_json_end (json);
 }
 
-static void write_difference (struct ti_json *json, const struct sim_row *row)
+static void write_difference (struct ti_json *json, const struct sim_point *row)
 {
     const struct sim_policy_summary *summary = row->summary;
     if (row->index == 0 || row->is_unstable || sim_study_is_unstable (row->study, 0)) {
@@ -57,7 +57,7 @@ static void write_difference (struct ti_json *json, const struct sim_row *row)
 static void write_policy (const void *context, struct ti_json *json, uint32_t index)
 {
     const struct sim_report *self = context;
-    const struct sim_row *row = &self->rows.items[index];
+    const struct sim_point *row = &self->rows.items[index];
     const struct sim_policy_summary *summary = row->summary;
     const struct sim_result *sum = &summary->sum;
     ti_json_bool (json, "unstable", row->is_unstable);
@@ -93,7 +93,7 @@ static void write_cancels (const void *context, struct ti_json *json, uint32_t i
 }
 
 /* Of all rows in their order, so that one number says whether two runs were the same. */
-static uint64_t trace_hash (const struct sim_rows *rows)
+static uint64_t trace_hash (const struct sim_points *rows)
 {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < rows->count; i++)
@@ -128,7 +128,7 @@ static void write_published (const struct sim_report *self, struct ti_json *json
 }
 
 /* One curve for each policy, by its place among those of a load. */
-static void write_sweep (const struct sim_rows *rows, struct ti_json *json)
+static void write_sweep (const struct sim_points *rows, struct ti_json *json)
 {
     ti_json_array (json, "sweep");
     for (uint32_t policy = 0; policy < rows->first[1]; policy++) {
@@ -136,7 +136,7 @@ static void write_sweep (const struct sim_rows *rows, struct ti_json *json)
         ti_json_string (json, "policy", rows->items[policy].policy->name);
         ti_json_array (json, "points");
         for (uint32_t i = 0; i < rows->loads; i++) {
-            const struct sim_row *row = &rows->items[rows->first[i] + policy];
+            const struct sim_point *row = &rows->items[rows->first[i] + policy];
             struct sim_estimate p99 = row->summary->percentile_ns[SIM_AT_P99];
             if (row->is_unstable)
                 p99 = (struct sim_estimate){NAN, NAN};
@@ -155,11 +155,11 @@ static void write_sweep (const struct sim_rows *rows, struct ti_json *json)
     ti_json_end (json);
 }
 
-static void write_front (const struct sim_rows *rows, struct ti_json *json)
+static void write_front (const struct sim_points *rows, struct ti_json *json)
 {
     ti_json_array (json, "pareto");
     for (uint32_t i = 0; i < rows->count; i++) {
-        const struct sim_row *row = &rows->items[i];
+        const struct sim_point *row = &rows->items[i];
         double p99 = row->is_unstable ? NAN : row->summary->percentile_ns[SIM_AT_P99].value;
         ti_json_object (json, NULL);
         ti_json_string (json, "policy", row->policy->name);

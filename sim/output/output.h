@@ -35,7 +35,7 @@ struct sim_output {
 };
 
 /* A policy at a load. */
-struct sim_row {
+struct sim_point {
     const struct sim_study *study;
     uint32_t index; /* of the policy in its study */
     const struct sim_policy *policy;
@@ -47,20 +47,20 @@ struct sim_row {
 };
 
 /* Rows of one load stand together. */
-struct sim_rows {
-    struct sim_row *items;
+struct sim_points {
+    struct sim_point *items;
     uint32_t count;
     uint32_t loads;
     uint32_t first[SIM_SWEEP_MAX + 1]; /* row of each load, and the end */
 };
 
 /* @return 0, TIED_ERR_SYSTEM (no memory, or more rows than a report holds). free () items. */
-TIED_NODISCARD int sim_rows_make (const struct sim_output *output, struct sim_rows *out);
+TIED_NODISCARD int sim_points_make (const struct sim_output *output, struct sim_points *out);
 
 #define SIM_SENTENCE_MAX TI_REPORT_SENTENCE_MAX
 /* What was found, for a person. @return buffer */
 const char *sim_output_sentence (const struct sim_output *output,
-                                 const struct sim_rows *rows,
+                                 const struct sim_points *rows,
                                  char buffer[SIM_SENTENCE_MAX]);
 #define SIM_SETTINGS_MAX 512
 /* What was simulated, in one line. @return buffer */
@@ -68,7 +68,7 @@ const char *sim_output_settings (const struct sim_output *output, char buffer[SI
 /* Remarks on how far the figures carry, one at a time: *cursor starts at 0. @return false: no more
  */
 bool sim_output_next_note (const struct sim_output *output,
-                           const struct sim_rows *rows,
+                           const struct sim_points *rows,
                            uint32_t *cursor,
                            char buffer[SIM_SETTINGS_MAX]);
 

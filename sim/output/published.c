@@ -6,12 +6,12 @@
 #include "output/internal.h"
 
 /* The row of the policy at the load that the scenario itself gives; NULL: none. */
-static const struct sim_row *
-row_of (const struct sim_output *output, const struct sim_rows *rows, const char *policy)
+static const struct sim_point *
+row_of (const struct sim_output *output, const struct sim_points *rows, const char *policy)
 {
     double load = output->scenario->workload.load;
     for (uint32_t i = 0; i < rows->count; i++) {
-        const struct sim_row *row = &rows->items[i];
+        const struct sim_point *row = &rows->items[i];
         bool is_own = rows->loads == 1 || fabs (row->study->load - load) < 1e-9;
         if (is_own && strcmp (row->policy->name, policy) == 0)
             return row;
@@ -20,12 +20,12 @@ row_of (const struct sim_output *output, const struct sim_rows *rows, const char
 }
 
 bool sim_agreement_of (const struct sim_output *output,
-                       const struct sim_rows *rows,
+                       const struct sim_points *rows,
                        uint32_t index,
                        struct sim_agreement *out)
 {
     const struct sim_published *published = &output->scenario->published[index];
-    const struct sim_row *row = row_of (output, rows, published->policy);
+    const struct sim_point *row = row_of (output, rows, published->policy);
     if (!row)
         return false;
     const struct ti_hist *latency = row->summary->sum.latency;

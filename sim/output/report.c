@@ -10,7 +10,7 @@
 const char *const sim_arrivals_names[] = {"poisson", "deterministic", "on_off",
                                           "mmpp",    "trace",         "closed"};
 
-static bool add_row (struct ti_report *report, const struct sim_row *row)
+static bool add_row (struct ti_report *report, const struct sim_point *row)
 {
     const struct sim_result *sum = &row->summary->sum;
     struct ti_report_policy *policy = ti_report_add_of (report, row->policy->name, sum->latency);
@@ -63,7 +63,7 @@ struct sim_report *sim_report_new (const struct sim_output *output)
         return NULL;
     self->output = output;
     ti_report_init (&self->report);
-    bool is_good = sim_rows_make (output, &self->rows) == 0;
+    bool is_good = sim_points_make (output, &self->rows) == 0;
     for (uint32_t i = 0; is_good && i < self->rows.count; i++)
         is_good = add_row (&self->report, &self->rows.items[i]);
     if (!is_good) {

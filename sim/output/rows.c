@@ -15,7 +15,7 @@ static bool is_same_load (const struct sim_study *a, const struct sim_study *b)
     return memcmp (&a->load, &b->load, sizeof a->load) == 0;
 }
 
-static bool beats (const struct sim_row *a, const struct sim_row *b, bool by_copies)
+static bool beats (const struct sim_point *a, const struct sim_point *b, bool by_copies)
 {
     double a_p99 = a->summary->percentile_ns[SIM_AT_P99].value;
     double b_p99 = b->summary->percentile_ns[SIM_AT_P99].value;
@@ -28,7 +28,7 @@ static bool beats (const struct sim_row *a, const struct sim_row *b, bool by_cop
     return a_p99 <= b_p99 && a_work <= b_work && (a_p99 < b_p99 || a_work < b_work);
 }
 
-static void find_beaten (struct sim_row *rows, uint32_t count)
+static void find_beaten (struct sim_point *rows, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         rows[i].is_beaten = rows[i].is_beaten_in_copies =
@@ -41,18 +41,18 @@ static void find_beaten (struct sim_row *rows, uint32_t count)
     }
 }
 
-static void add_study (struct sim_rows *out, const struct sim_study *study, bool is_further)
+static void add_study (struct sim_points *out, const struct sim_study *study, bool is_further)
 {
     for (uint32_t i = is_further ? 1 : 0; i < study->policies_count; i++)
         out->items[out->count++] =
-            (struct sim_row){.study = study,
-                             .index = i,
-                             .policy = &study->scenario->policies[i],
-                             .summary = &study->policies[i],
-                             .is_unstable = sim_study_is_unstable (study, i)};
+            (struct sim_point){.study = study,
+                               .index = i,
+                               .policy = &study->scenario->policies[i],
+                               .summary = &study->policies[i],
+                               .is_unstable = sim_study_is_unstable (study, i)};
 }
 
-int sim_rows_make (const struct sim_output *output, struct sim_rows *out)
+int sim_points_make (const struct sim_output *output, struct sim_points *out)
 {
     memset (out, 0, sizeof *out);
     uint64_t most = 0;

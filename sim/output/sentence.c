@@ -20,7 +20,7 @@ static void append (char *buffer, size_t size, const char *format, ...)
     va_end (args);
 }
 
-static double p99_ms (const struct sim_row *row)
+static double p99_ms (const struct sim_point *row)
 {
     return row->summary->percentile_ns[SIM_AT_P99].value / 1e6;
 }
@@ -33,7 +33,7 @@ static void append_found (const struct sim_output *output, char *buffer)
             ti_format_duration (output->found[0].goal_ns, goal));
     for (uint32_t i = 0; i < output->found_count; i++) {
         const struct sim_capacity_found *found = &output->found[i];
-        append (buffer, SIM_SENTENCE_MAX, "%s %.40s ", i ? "," : ",", found->policy);
+        append (buffer, SIM_SENTENCE_MAX, ", %.40s ", found->policy);
         if (found->capacity.load > 0)
             append (buffer, SIM_SENTENCE_MAX, "carries load %.4g", found->capacity.load);
         else
@@ -42,12 +42,12 @@ static void append_found (const struct sim_output *output, char *buffer)
     append (buffer, SIM_SENTENCE_MAX, ".");
 }
 
-static void append_grid (const struct sim_rows *rows, char *buffer)
+static void append_grid (const struct sim_points *rows, char *buffer)
 {
-    const struct sim_row *best = NULL;
+    const struct sim_point *best = NULL;
     uint32_t on_front = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
-        const struct sim_row *row = &rows->items[i];
+        const struct sim_point *row = &rows->items[i];
         on_front += !row->is_beaten;
         if (!row->is_unstable && isfinite (p99_ms (row)) && (!best || p99_ms (row) < p99_ms (best)))
             best = row;
@@ -63,7 +63,7 @@ static void append_grid (const struct sim_rows *rows, char *buffer)
 }
 
 /* The policy that the sentence of a sweep is about: tied, else the second, else the only one. */
-static uint32_t subject (const struct sim_rows *rows)
+static uint32_t subject (const struct sim_points *rows)
 {
     uint32_t count = rows->first[1] - rows->first[0];
     for (uint32_t i = 0; i < count; i++)
@@ -73,7 +73,7 @@ static uint32_t subject (const struct sim_rows *rows)
 }
 
 /* The policy it is set against: single, else the first. */
-static uint32_t against (const struct sim_rows *rows)
+static uint32_t against (const struct sim_points *rows)
 {
     uint32_t count = rows->first[1] - rows->first[0];
     for (uint32_t i = 0; i < count; i++)
@@ -82,13 +82,13 @@ static uint32_t against (const struct sim_rows *rows)
     return 0;
 }
 
-static void append_sweep (const struct sim_rows *rows, char *buffer)
+static void append_sweep (const struct sim_points *rows, char *buffer)
 {
     uint32_t from = against (rows), to = subject (rows), lower = 0, compared = 0;
     double best = INFINITY, worst = -INFINITY, best_load = 0, worst_load = 0;
     for (uint32_t i = 0; i < rows->loads; i++) {
-        const struct sim_row *a = &rows->items[rows->first[i] + from];
-        const struct sim_row *b = &rows->items[rows->first[i] + to];
+        const struct sim_point *a = &rows->items[rows->first[i] + from];
+        const struct sim_point *b = &rows->items[rows->first[i] + to];
         double change = p99_ms (b) / p99_ms (a) - 1;
         if (from == to || a->is_unstable || b->is_unstable || !isfinite (change))
             continue;
@@ -116,7 +116,7 @@ static void append_sweep (const struct sim_rows *rows, char *buffer)
 }
 
 const char *sim_output_sentence (const struct sim_output *output,
-                                 const struct sim_rows *rows,
+                                 const struct sim_points *rows,
                                  char buffer[SIM_SENTENCE_MAX])
 {
     buffer[0] = '\0';
@@ -179,7 +179,7 @@ const char *sim_output_settings (const struct sim_output *output, char buffer[SI
 #define NOTES_EACH        4
 
 /* Note number `which` of a row. @return false: it does not apply */
-static bool note_of (const struct sim_row *row, uint32_t which, char buffer[SIM_SETTINGS_MAX])
+static bool note_of (const struct sim_point *row, uint32_t which, char buffer[SIM_SETTINGS_MAX])
 {
     const struct sim_policy_summary *summary = row->summary;
     const char *name = row->policy->name;
@@ -221,7 +221,7 @@ static bool note_of (const struct sim_row *row, uint32_t which, char buffer[SIM_
 }
 
 bool sim_output_next_note (const struct sim_output *output,
-                           const struct sim_rows *rows,
+                           const struct sim_points *rows,
                            uint32_t *cursor,
                            char buffer[SIM_SETTINGS_MAX])
 {

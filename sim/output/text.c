@@ -16,7 +16,7 @@ static void write_table (const struct ti_table *table, const char *title, FILE *
 
 static void write_figures (const struct sim_report *self, struct ti_table *table, FILE *file)
 {
-    const struct sim_rows *rows = &self->rows;
+    const struct sim_points *rows = &self->rows;
     char title[128];
     if (rows->count == 0)
         return;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scenario/policy_text.h"
 #include "tools/units.h"
 
 #include <tied/error.h>
@@ -15,7 +16,6 @@ static const char *const keys[SIM_GRID_KEYS] = {"stagger", "samples", "load_age"
 static const char *parse_value (enum sim_grid_key key, const char *text, struct sim_grid_value *out)
 {
     int rc;
-    double percent;
     snprintf (out->text, sizeof out->text, "%s", text);
     out->is_percentile = false;
     if (key == SIM_GRID_SAMPLES || key == SIM_GRID_DEPTH) {
@@ -30,18 +30,17 @@ static const char *parse_value (enum sim_grid_key key, const char *text, struct 
         out->value = TIED_STAGGER_AUTO;
         return NULL;
     }
-    if (key == SIM_GRID_HEDGE && text[0] == 'p') {
-        rc = ti_parse_real (text + 1, &percent);
-        if (rc || !(percent > 0) || percent >= 100)
-            return "give a percentile from p1 to p99.99, or a duration as in 5ms";
-        out->value = (uint64_t)(percent * 1e4 + 0.5);
-        out->is_percentile = true;
+    if (key == SIM_GRID_HEDGE) {
+        struct sim_policy hedged = {.hedge_ppm = 0};
+        if (sim_hedge_parse (text, &hedged))
+            return "give durations as in 5ms, or percentiles as in p95";
+        out->is_percentile = hedged.hedge_ppm > 0;
+        out->value = out->is_percentile ? hedged.hedge_ppm : hedged.hedge_ns;
         return NULL;
     }
     rc = ti_parse_duration (text, &out->value);
     if (rc || out->value > TIED_S (3600))
         return key == SIM_GRID_STAGGER ? "give durations as in 0s or 1ms, or auto"
-               : key == SIM_GRID_HEDGE ? "give durations as in 5ms, or percentiles as in p95"
                                        : "give durations as in 5ms";
     return NULL;
 }

@@ -70,7 +70,9 @@ static int resolve_pick (struct sim_scenario *scenario,
         struct sim_policy *policy = &scenario->policies[i];
         if (policy->hedge_ppm == 0 || policy->pick != single.pick)
             continue;
-        policy->hedge_ns = ti_hist_percentile (pilot->policies[0].sum.latency, policy->hedge_ppm);
+        /* 0 would be no hedge at all. */
+        policy->hedge_ns =
+            ti_max (1, ti_hist_percentile (pilot->policies[0].sum.latency, policy->hedge_ppm));
         policy->hedge_ppm = 0;
         out->policies[i].hedge_ns = policy->hedge_ns;
     }

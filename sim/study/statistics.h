@@ -11,9 +11,6 @@
 
 #include "study/study.h"
 
-/* t with P (|T| <= t) = 0.95 for so many degrees of freedom, >= 1; relative error below 2e-6. */
-double sim_student_t (uint32_t freedom);
-
 /* A growing sample: Welford's mean and sum of squares. Zero is the empty one. */
 struct sim_series {
     uint32_t count;

@@ -421,8 +421,8 @@ static void a_grid_shows_the_baseline_once_and_its_front (void **state)
     CHECK_I64 (sim_grid_add (&grid, "samples=2,3,4", why), ==, TIED_OK);
     make (NULL, 0, &grid);
     CHECK_U64 (sweep.count, ==, 2);
-    struct sim_rows rows;
-    CHECK_I64 (sim_rows_make (&output, &rows), ==, TIED_OK);
+    struct sim_points rows;
+    CHECK_I64 (sim_points_make (&output, &rows), ==, TIED_OK);
     /* The baseline, clone as it is, 18 of tied. */
     CHECK_U64 (rows.count, ==, 20);
     CHECK_U64 (rows.loads, ==, 1);
