@@ -4,9 +4,10 @@
  * linear probing, deletion by shifting back, so that no tombstones pile up inside and a lookup
  * costs the same after a million removals. One id may have several values (copies of one call).
  *
- * The index holds no ids of its own: an entry is half a hash and a record number, and the id is
- * compared in the record, which the caller is about to touch anyway. That keeps eight entries in a
- * cache line. A record's id must therefore not change while it is in the index.
+ * The index holds no ids of its own: an entry is a record number, its distance from the place where
+ * its hash would have it, and as much of the hash as is left of 32 bits. The id is compared in the
+ * record, which the caller is about to touch anyway. That keeps sixteen entries in a cache line. A
+ * record's id must therefore not change while it is in the index.
  *
  * The seed spreads accidental patterns. It is no defence against an adversary who picks ids to
  * collide: what such a one can cost is bounded by `max` steps per operation.
@@ -19,18 +20,14 @@
 /* No such value; never stored. */
 #define TI_IDMAP_NONE UINT32_MAX
 
-struct ti_idmap_entry {
-    uint32_t hash;
-    uint32_t value; /* TI_IDMAP_NONE: empty */
-};
-
 /* Both arrays are found by their distance from the struct, so a memcpy of the block is a copy. */
 struct ti_idmap {
-    size_t entries; /* offset of struct ti_idmap_entry[mask + 1] */
+    size_t entries; /* offset of uint32_t[mask + 1] */
     size_t keys;    /* offset of the first record's id */
     uint64_t seed;
-    uint32_t stride; /* bytes from one record's id to the next */
-    uint32_t mask;   /* a power of two minus 1, at least 2 * max - 1 */
+    uint32_t stride;     /* bytes from one record's id to the next */
+    uint32_t mask;       /* places minus 1: a power of two minus 1, at least 2 * max - 1 */
+    uint32_t value_bits; /* of an entry, the low ones; all of them set: the entry is empty */
     uint32_t count;
     uint32_t max;
 };
@@ -38,10 +35,10 @@ struct ti_idmap {
 /* Where a search stands. Any insert or remove ends it. */
 struct ti_idmap_cursor {
     uint32_t hash;
-    uint32_t at;
+    uint32_t distance; /* of the next place to look at, from the first */
 };
 
-/* Bytes of the entry array for at most max values; max in [1, 1 << 30]. */
+/* Bytes of the entry array for at most max values; max in [1, 1 << 24]. */
 size_t ti_idmap_size (uint32_t max);
 
 /*
@@ -68,6 +65,14 @@ uint32_t ti_idmap_find_first (const struct ti_idmap *self,
 uint32_t ti_idmap_find_next (const struct ti_idmap *self,
                              struct tied_call_id key,
                              struct ti_idmap_cursor *cursor);
+
+/*
+ * A search in two halves, for who has other work between: begin to fetch the place where it starts,
+ * then name the record that it will look at first, without looking: most likely the one that is
+ * searched for. TI_IDMAP_NONE: none, or it lies far off.
+ */
+uint32_t ti_idmap_expect (const struct ti_idmap *self, struct tied_call_id key);
+uint32_t ti_idmap_guess (const struct ti_idmap *self, uint32_t hash);
 
 /* Assert the invariants: every entry is reachable from its home, count and bounds hold. */
 void ti_idmap_check (const struct ti_idmap *self);

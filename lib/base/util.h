@@ -53,6 +53,13 @@ static inline uint64_t ti_mix (uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* Begin to bring the cache line of this address near. Changes nothing but the time that the next
+ * access takes; the address need not be one. */
+static inline void ti_prefetch (const void *address)
+{
+    __builtin_prefetch (address, 1);
+}
+
 static inline bool ti_call_id_equal (struct tied_call_id a, struct tied_call_id b)
 {
     return a.epoch == b.epoch && a.sequence == b.sequence;

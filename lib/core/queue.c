@@ -148,6 +148,35 @@ uint32_t ti_queue_find (const struct ti_queue *self, struct tied_call_id call, u
     return index;
 }
 
+/* Each loop waits for what the one before has begun to fetch, and for all of the group at once. */
+void ti_queue_expect (const struct ti_queue *self, const struct tied_call_id *calls, size_t count)
+{
+    uint32_t found[TI_QUEUE_EXPECT_MAX];
+    size_t i;
+
+    TI_ASSERT (count <= TI_QUEUE_EXPECT_MAX);
+    for (i = 0; i < count; i++)
+        found[i] = ti_idmap_expect (&self->index, calls[i]);
+    for (i = 0; i < count; i++) {
+        found[i] = ti_idmap_guess (&self->index, found[i]);
+        if (found[i] == TI_IDMAP_NONE)
+            continue;
+        ti_prefetch (ti_queue_slot_const (self, found[i]));
+        ti_prefetch (ti_queue_links_const (self, found[i]));
+    }
+    for (i = 0; i < count; i++) {
+        const struct ti_links *links;
+
+        if (found[i] == TI_IDMAP_NONE)
+            continue;
+        links = ti_queue_links_const (self, found[i]);
+        if (links->prev != TI_SLOT_NONE)
+            ti_prefetch (ti_queue_links_const (self, links->prev));
+        if (links->next != TI_SLOT_NONE)
+            ti_prefetch (ti_queue_links_const (self, links->next));
+    }
+}
+
 void ti_queue_check (const struct ti_queue *self)
 {
     uint32_t lane_length = 0;

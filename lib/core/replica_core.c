@@ -221,6 +221,14 @@ int tied_replica_core_step (tied_replica_core_t *self,
     return 0;
 }
 
+void tied_replica_core_expect (const tied_replica_core_t *self,
+                               const struct tied_call_id *calls,
+                               size_t count)
+{
+    if (self && calls && self->queue.depth >= TI_REPLICA_EXPECT_DEPTH)
+        ti_queue_expect (&self->queue, calls, (size_t)ti_min (count, TI_QUEUE_EXPECT_MAX));
+}
+
 const struct tied_replica_action *tied_replica_core_next (tied_replica_core_t *self)
 {
     if (self->actions_taken == self->actions_made)

@@ -26,6 +26,8 @@
 /* Silent clients moved on and old notes removed by one step. */
 #define TI_REPLICA_LOOK_MAX 32
 #define TI_REPLICA_AGE_MAX  64
+/* With fewer copies waiting all that a removal touches is in the cache as it is. */
+#define TI_REPLICA_EXPECT_DEPTH 8192
 /* Most actions of one step. TIMEOUT: three per purged copy, two per swept copy. CANCEL: one
  * per copy of the call. The others make fewer. */
 #define TI_REPLICA_ACTIONS_MAX 256

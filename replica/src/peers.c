@@ -9,6 +9,14 @@
 /* Messages of one socket handled in a turn. */
 #define BATCH 256
 
+/* Messages received before the first of them is handled, so that the core can be told what they
+   are about. */
+struct bite {
+    struct ti_envelope envelopes[TIED_REPLICA_EXPECT_MAX];
+    struct tied_message messages[TIED_REPLICA_EXPECT_MAX];
+    uint32_t count;
+};
+
 static void bind_route (tied_replica_t *self, uint32_t peer, struct ti_envelope *envelope)
 {
     const void *bytes = zmq_msg_data (&envelope->route);
@@ -67,28 +75,25 @@ static void on_tie (tied_replica_t *self,
     (void)!ti_replica_step (self, &event);
 }
 
-static void on_peer_message (tied_replica_t *self, struct ti_envelope *envelope)
+static void
+on_peer_message (tied_replica_t *self, struct ti_envelope *envelope, struct tied_message *in)
 {
-    struct tied_message in;
-
-    if (!ti_decode (self, envelope, &in))
-        return;
-    switch (in.type) {
+    switch (in->type) {
     case TIED_WIRE_STARTED:
-        on_tie (self, envelope, TIED_REPLICA_EV_STARTED, &in.u.tie);
+        on_tie (self, envelope, TIED_REPLICA_EV_STARTED, &in->u.tie);
         return;
     case TIED_WIRE_UNTIE:
-        on_tie (self, envelope, TIED_REPLICA_EV_UNTIE, &in.u.tie);
+        on_tie (self, envelope, TIED_REPLICA_EV_UNTIE, &in->u.tie);
         return;
     case TIED_WIRE_HELLO:
-        if (in.u.hello.role != TIED_WIRE_ROLE_REPLICA)
+        if (in->u.hello.role != TIED_WIRE_ROLE_REPLICA)
             break;
-        on_hello (self, envelope, &in.u.hello);
+        on_hello (self, envelope, &in->u.hello);
         return;
     case TIED_WIRE_PING:
-        in.type = TIED_WIRE_PONG;
-        in.u.ping.load = tied_replica_core_load (self->core);
-        if (ti_answer (self, self->peers_sock, envelope, &in) != 0)
+        in->type = TIED_WIRE_PONG;
+        in->u.ping.load = tied_replica_core_load (self->core);
+        if (ti_answer (self, self->peers_sock, envelope, in) != 0)
             self->stats.pongs_dropped++;
         return;
     default:
@@ -97,25 +102,58 @@ static void on_peer_message (tied_replica_t *self, struct ti_envelope *envelope)
     self->stats.misdirected++;
 }
 
+/* Take what is there, as far as a bite goes. TI_RECV_MESSAGE: there may be more. */
+static enum ti_recv receive (tied_replica_t *self, struct bite *out)
+{
+    out->count = 0;
+    for (int i = 0; i < TIED_REPLICA_EXPECT_MAX; i++) {
+        struct ti_envelope *envelope = &out->envelopes[out->count];
+        enum ti_recv got = ti_sock_recv (self->peers_sock, true, envelope);
+
+        if (got == TI_RECV_NONE || got == TI_RECV_ENDED)
+            return got;
+        self->stats.frames_peer++;
+        if (got == TI_RECV_MULTIPART)
+            self->stats.multipart++;
+        else if (ti_decode (self, envelope, &out->messages[out->count]))
+            out->count++;
+        else
+            ti_envelope_close (envelope);
+    }
+    return TI_RECV_MESSAGE;
+}
+
+static void handle (tied_replica_t *self, struct bite *bite)
+{
+    struct tied_call_id calls[TIED_REPLICA_EXPECT_MAX];
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < bite->count; i++) {
+        const struct tied_message *in = &bite->messages[i];
+        if (in->type == TIED_WIRE_STARTED || in->type == TIED_WIRE_UNTIE)
+            calls[count++] = in->u.tie.call;
+    }
+    tied_replica_core_expect (self->core, calls, count);
+    for (uint32_t i = 0; i < bite->count; i++) {
+        on_peer_message (self, &bite->envelopes[i], &bite->messages[i]);
+        ti_envelope_close (&bite->envelopes[i]);
+    }
+}
+
 bool ti_peers_drain (tied_replica_t *self)
 {
-    struct ti_envelope envelope;
+    struct bite bite;
 
     if (!self->peers_sock)
         return true;
-    for (int i = 0; i < BATCH; i++) {
-        enum ti_recv got = ti_sock_recv (self->peers_sock, true, &envelope);
+    for (int i = 0; i < BATCH; i += TIED_REPLICA_EXPECT_MAX) {
+        enum ti_recv got = receive (self, &bite);
+
+        handle (self, &bite);
         if (got == TI_RECV_ENDED)
             ti_sock_close (&self->peers_sock);
-        if (got == TI_RECV_NONE || got == TI_RECV_ENDED)
+        if (got != TI_RECV_MESSAGE)
             return true;
-        self->stats.frames_peer++;
-        if (got == TI_RECV_MULTIPART) {
-            self->stats.multipart++;
-            continue;
-        }
-        on_peer_message (self, &envelope);
-        ti_envelope_close (&envelope);
     }
     return false;
 }

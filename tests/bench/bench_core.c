@@ -27,12 +27,12 @@ struct bench {
     uint64_t sequence;
     uint64_t actions;
     struct ti_prng prng;
-    uint64_t *waiting; /* sequences of the queued copies, a ring of LONG from head */
+    uint32_t *waiting; /* sequences of the queued copies, a ring of LONG from head */
     uint32_t head;
     uint32_t length;
 };
 
-static uint64_t *waiting_at (struct bench *self, uint32_t i)
+static uint32_t *waiting_at (struct bench *self, uint32_t i)
 {
     uint32_t at = self->head + i;
 
@@ -165,7 +165,7 @@ static void one_copy (uint64_t copies)
 static void fill (struct bench *self, uint32_t length)
 {
     while (self->length < length) {
-        *waiting_at (self, self->length++) = self->sequence;
+        *waiting_at (self, self->length++) = (uint32_t)self->sequence;
         arrive (self);
     }
 }
@@ -174,10 +174,10 @@ static void fill (struct bench *self, uint32_t length)
 static void shuffle_tail (struct bench *self, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t *last = waiting_at (self, self->length - 1 - i);
-        uint64_t *chosen =
+        uint32_t *last = waiting_at (self, self->length - 1 - i);
+        uint32_t *chosen =
             waiting_at (self, (uint32_t)ti_prng_below (&self->prng, self->length - i));
-        uint64_t kept = *last;
+        uint32_t kept = *last;
         *last = *chosen;
         *chosen = kept;
     }
@@ -226,10 +226,24 @@ static void remove_one (struct bench *self, struct tied_call_id call, bool by_pe
 
 struct removal {
     const char *name;
-    uint32_t length; /* of the queue */
-    bool by_peer;    /* STARTED; else CANCEL */
-    bool in_order;   /* the oldest first, as a sibling starts them; else at random */
+    uint32_t length;  /* of the queue */
+    bool by_peer;     /* STARTED; else CANCEL */
+    bool in_order;    /* the oldest first, as a sibling starts them; else at random */
+    bool is_expected; /* the core is told of each group before, as by a driver that has received it
+                       */
 };
+
+/* Tell the core of the next victims. */
+static void expect (struct bench *self, bool in_order, uint32_t count)
+{
+    struct tied_call_id calls[TIED_REPLICA_EXPECT_MAX];
+
+    if (count > TIED_REPLICA_EXPECT_MAX)
+        count = TIED_REPLICA_EXPECT_MAX;
+    for (uint32_t i = 0; i < count; i++)
+        calls[i] = call_id (*waiting_at (self, in_order ? i : self->length - 1 - i));
+    tied_replica_core_expect (self->core, calls, count);
+}
 
 static void removal (const struct removal *how, uint64_t count)
 {
@@ -246,8 +260,11 @@ static void removal (const struct removal *how, uint64_t count)
         if (!how->in_order)
             shuffle_tail (&bench, per_round);
         tied_time_t before = ti_clock_now ();
-        for (uint32_t i = 0; i < per_round; i++)
+        for (uint32_t i = 0; i < per_round; i++) {
+            if (how->is_expected && i % TIED_REPLICA_EXPECT_MAX == 0)
+                expect (&bench, how->in_order, per_round - i);
             remove_one (&bench, call_id (next_victim (&bench, how->in_order)), how->by_peer);
+        }
         bench_samples_add (&rounds, (ti_clock_now () - before - clock_cost) * 1000 / per_round);
     }
     report (how->name, &rounds, bench_allocations () - allocations);
@@ -303,11 +320,14 @@ static void chase (uint64_t count)
 
 int main (int argc, char **argv)
 {
-    static const struct removal removals[] = {{"core_started_of_long", LONG, true, false},
-                                              {"core_started_of_short", SHORT, true, false},
-                                              {"core_started_in_order", LONG, true, true},
-                                              {"core_cancel_of_long", LONG, false, false},
-                                              {"core_cancel_of_short", SHORT, false, false}};
+    static const struct removal removals[] = {{"core_started_of_long", LONG, true, false, false},
+                                              {"core_started_of_short", SHORT, true, false, false},
+                                              {"core_started_in_order", LONG, true, true, false},
+                                              {"core_cancel_of_long", LONG, false, false, false},
+                                              {"core_cancel_of_short", SHORT, false, false, false},
+                                              {"core_expected_of_long", LONG, true, false, true},
+                                              {"core_expected_of_short", SHORT, true, false, true},
+                                              {"core_expected_in_order", LONG, true, true, true}};
     double copies = 3000000;
     double removed = 400000;
     const struct bench_arg args[] = {{"--copies", &copies, "copies served"},

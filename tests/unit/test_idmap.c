@@ -13,7 +13,7 @@ struct record {
 struct world {
     struct ti_idmap map;
     struct record records[RECORDS];
-    struct ti_idmap_entry entries[2 * RECORDS];
+    uint32_t entries[4 * RECORDS];
 };
 
 static void open_world (struct world *self)
@@ -133,6 +133,100 @@ static void removal_never_hides_another_entry (void **state)
     }
 }
 
+/* The n-th number from `from` on whose place in the map is that of 0: such ids pile up. */
+static uint64_t colliding (const struct world *world, uint64_t from)
+{
+    const struct tied_call_id zero = {0, 0};
+    uint32_t home = ti_idmap_expect (&world->map, zero) & world->map.mask;
+
+    for (;; from++) {
+        struct tied_call_id key = {0, from};
+
+        if ((ti_idmap_expect (&world->map, key) & world->map.mask) == home)
+            return from;
+    }
+}
+
+/* An entry has five bits for its distance from its home. Those farther off ask their record. */
+static void entries_far_from_their_home_are_found_and_removed (void **state)
+{
+    struct world world;
+    uint64_t sequence = 0;
+    uint32_t i;
+
+    (void)state;
+    open_world (&world);
+    for (i = 0; i < RECORDS; i++) {
+        sequence = colliding (&world, sequence + 1);
+        add (&world, i, 0, sequence);
+    }
+    ti_idmap_check (&world.map);
+    CHECK_U64 (find (&world, 0, colliding (&world, sequence + 1)), ==, TI_IDMAP_NONE);
+    /* The first pulls all others one place back, 32 to 31 among them; and then from the middle. */
+    for (i = 0; i < RECORDS; i++) {
+        uint32_t value = (i * 37) % RECORDS;
+        struct tied_call_id key = world.records[value].call;
+        uint32_t j;
+
+        CHECK_U64 (find (&world, key.epoch, key.sequence), ==, value);
+        ti_idmap_remove (&world.map, value);
+        ti_idmap_check (&world.map);
+        CHECK_U64 (find (&world, key.epoch, key.sequence), ==, TI_IDMAP_NONE);
+        for (j = i + 1; j < RECORDS; j++) {
+            value = (j * 37) % RECORDS;
+            key = world.records[value].call;
+            CHECK_U64 (find (&world, key.epoch, key.sequence), ==, value);
+        }
+    }
+}
+
+/* At the largest size two bits of an entry are left for the hash. */
+static void the_largest_record_number_is_kept_whole (void **state)
+{
+    const uint32_t max = UINT32_C (1) << 24;
+    const size_t size = ti_idmap_size (max);
+    const struct tied_call_id low = {3, 4};
+    const struct tied_call_id high = {5, 6};
+    unsigned char *block = malloc (sizeof (struct ti_idmap) + size + max * sizeof low);
+    struct ti_idmap *map = (struct ti_idmap *)(void *)block;
+    struct tied_call_id *records = (struct tied_call_id *)(void *)(block + sizeof *map + size);
+    struct ti_idmap_cursor cursor;
+
+    (void)state;
+    CHECK_TRUE (block != NULL);
+    ti_idmap_init (map, block + sizeof *map, max, records, sizeof low, 1);
+    records[0] = low;
+    records[max - 1] = high;
+    ti_idmap_insert (map, 0);
+    ti_idmap_insert (map, max - 1);
+    CHECK_U64 (ti_idmap_find_first (map, low, &cursor), ==, 0);
+    CHECK_U64 (ti_idmap_find_first (map, high, &cursor), ==, max - 1);
+    ti_idmap_remove (map, max - 1);
+    CHECK_U64 (ti_idmap_find_first (map, high, &cursor), ==, TI_IDMAP_NONE);
+    CHECK_U64 (ti_idmap_find_first (map, low, &cursor), ==, 0);
+    free (block);
+}
+
+static void a_guess_names_a_record_that_is_in (void **state)
+{
+    struct world world;
+    uint32_t i;
+
+    (void)state;
+    open_world (&world);
+    for (i = 0; i < RECORDS; i += 2)
+        add (&world, i, 9, i);
+    for (i = 0; i < RECORDS; i++) {
+        struct tied_call_id key = {9, i};
+        uint32_t value = ti_idmap_guess (&world.map, ti_idmap_expect (&world.map, key));
+
+        if (i % 2 == 0)
+            CHECK_U64 (value, ==, i);
+        else
+            CHECK_U64 (value, ==, TI_IDMAP_NONE);
+    }
+}
+
 static void a_full_map_finds_and_misses (void **state)
 {
     struct world world;
@@ -175,6 +269,9 @@ int main (void)
         cmocka_unit_test (CK_04_ids_at_the_edges_are_ordinary),
         cmocka_unit_test (every_value_of_one_id_is_found_once),
         cmocka_unit_test (removal_never_hides_another_entry),
+        cmocka_unit_test (entries_far_from_their_home_are_found_and_removed),
+        cmocka_unit_test (the_largest_record_number_is_kept_whole),
+        cmocka_unit_test (a_guess_names_a_record_that_is_in),
         cmocka_unit_test (a_full_map_finds_and_misses),
         cmocka_unit_test (a_copy_of_the_block_is_independent),
     };

@@ -207,13 +207,12 @@ static void RQ_14_a_request_cancel_flood_uses_no_memory_and_harms_nobody (void *
 static uint32_t longest_row (const struct fixture *f)
 {
     const struct ti_idmap *index = &f->core->queue.index;
-    const struct ti_idmap_entry *entries =
-        TI_AT_CONST (struct ti_idmap_entry, index, index->entries);
+    const uint32_t *entries = TI_AT_CONST (uint32_t, index, index->entries);
     uint32_t longest = 0;
     uint32_t row = 0;
 
     for (uint32_t i = 0; i <= index->mask; i++) {
-        row = entries[i].value == TI_IDMAP_NONE ? 0 : row + 1;
+        row = entries[i] == UINT32_MAX ? 0 : row + 1;
         longest = row > longest ? row : longest;
     }
     return longest;
@@ -240,6 +239,43 @@ static void RQ_14_ids_made_for_the_incarnation_do_not_pile_up (void **state)
     }
     CHECK_U64 (fixture_depth (&f), ==, 500);
     CHECK_U64 (longest_row (&f), <, 50);
+    fixture_close (&f);
+}
+
+/* Known ids, unknown ones, one of them twice and more than are looked at: not a byte differs. */
+static void what_is_expected_changes_nothing (void **state)
+{
+    struct tied_call_id calls[TIED_REPLICA_EXPECT_MAX + 2];
+    struct fixture f;
+    void *before;
+
+    (void)state;
+    fixture_options (&f);
+    f.options.queue_depth = 10000;
+    f.options.hedge_depth = 10000;
+    f.is_fast = true;
+    fixture_open (&f);
+    for (uint64_t i = 0; i < 10000; i++)
+        fixture_send (&f, i, 0);
+    CHECK_U64 (fixture_depth (&f), ==, 10000);
+    for (size_t i = 0; i < TIED_REPLICA_EXPECT_MAX + 2; i++) {
+        struct tied_replica_event event = fixture_request (i % 2 ? i * 1000 : 20000 + i, 0);
+        calls[i] = event.u.request.call;
+    }
+    calls[3] = calls[1];
+    before = malloc (f.size);
+    CHECK_TRUE (before != NULL);
+    memcpy (before, f.core, f.size);
+    tied_replica_core_expect (f.core, calls, 0);
+    tied_replica_core_expect (f.core, NULL, 0);
+    for (size_t i = 1; i <= TIED_REPLICA_EXPECT_MAX + 2; i++)
+        tied_replica_core_expect (f.core, calls, i);
+    CHECK_I64 (memcmp (before, f.core, f.size), ==, 0);
+    /* And it is the call that was expected that goes. */
+    fixture_cancel (&f, 0, 1000);
+    CHECK_U64 (fixture_depth (&f), ==, 9999);
+    CHECK_U64 (fixture_counters (&f)->cancel_queued, ==, 1);
+    free (before);
     fixture_close (&f);
 }
 
@@ -337,6 +373,7 @@ int main (void)
         cmocka_unit_test (RQ_10_tombstones_are_bounded),
         cmocka_unit_test (RQ_14_a_request_cancel_flood_uses_no_memory_and_harms_nobody),
         cmocka_unit_test (RQ_14_ids_made_for_the_incarnation_do_not_pile_up),
+        cmocka_unit_test (what_is_expected_changes_nothing),
         cmocka_unit_test (RQ_15_a_cancel_does_not_wait_behind_the_queue),
         cmocka_unit_test (RQ_16_the_depth_limit_is_reached_and_never_passed),
         cmocka_unit_test (RQ_17_overload_keeps_most_of_the_capacity),

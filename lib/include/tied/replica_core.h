@@ -268,6 +268,28 @@ TIED_EXPORT TIED_NODISCARD int tied_replica_core_step (tied_replica_core_t *self
                                                        const struct tied_replica_event *event,
                                                        tied_time_t now);
 
+/* Calls that a driver tells the core of together. */
+#define TIED_REPLICA_EXPECT_MAX 8
+
+/**
+ * Say which calls the next events STARTED, UNTIE and CANCEL are about, before the first of them is
+ * stepped. It only lets memory be read ahead, so that a removal from a very long queue need not
+ * wait for it: it changes no state and can be left out, and the events need not come. A driver that
+ * receives several messages at a time says it once for each TIED_REPLICA_EXPECT_MAX of them.
+ *
+ * @param calls  borrowed until the call returns; may be NULL if count is 0
+ * @param count  those after the first TIED_REPLICA_EXPECT_MAX are not looked at
+ *
+ * Ownership: borrows.
+ * Thread: owner.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: cannot fail.
+ */
+TIED_EXPORT void tied_replica_core_expect (const tied_replica_core_t *self,
+                                           const struct tied_call_id *calls,
+                                           size_t count);
+
 /**
  * Next action of the last step, oldest first.
  *
