@@ -2,10 +2,6 @@
 /* Rows of the matrix: plain queues. They prove the engine, the random numbers, the statistics. */
 #include "theory/verify_rows.h"
 
-#include <stddef.h>
-
-#define COUNT(a) (sizeof (a) / sizeof (a)[0])
-
 static void mm1 (struct sim_rows *rows, double load)
 {
     struct sim_row *row = sim_rows_add (rows, 1, load, "M/M/1, load %g", load);
@@ -14,7 +10,7 @@ static void mm1 (struct sim_rows *rows, double load)
     struct sim_theory law;
     sim_row_policy (row, SIM_POLICY_SINGLE, 1);
     sim_theory_mm1 (load, &law);
-    sim_row_length (row, law.mean, load, 1);
+    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_PLAIN);
     sim_row_law (row, &law, 0);
     sim_row_check (row, SIM_QUANTITY_UTILISATION, load, 0);
 }
@@ -28,7 +24,7 @@ static void mmc (struct sim_rows *rows, uint32_t c, double load)
     row->scenario.replicas.workers = c;
     sim_row_policy (row, SIM_POLICY_SINGLE, 1);
     sim_theory_mmc (c, load, &law);
-    sim_row_length (row, law.mean, load, 1);
+    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_SHARED);
     sim_row_law (row, &law, 0);
 }
 
@@ -41,7 +37,7 @@ static void md1 (struct sim_rows *rows, double load)
     sim_row_policy (row, SIM_POLICY_SINGLE, 1);
     sim_row_service (row, "fixed(1ms)");
     sim_theory_md1 (load, &law);
-    sim_row_length (row, law.mean, load, 0);
+    sim_row_length (row, law.mean, load, 0, SIM_LENGTH_PLAIN);
     sim_row_law (row, &law, 0);
 }
 
@@ -60,7 +56,7 @@ static void mh21 (struct sim_rows *rows, double load, double share, double facto
     /* The unit of the row is the mean of both. */
     row->unit_ns = sim_scenario_mean_service_ns (&row->scenario);
     sim_theory_mh21 (load, 1 - share, mean1, mean2, &law);
-    sim_row_length (row, law.mean, load, c2);
+    sim_row_length (row, law.mean, load, c2, 1.4);
     sim_row_law (row, &law, 0);
 }
 
@@ -74,7 +70,7 @@ static void central (struct sim_rows *rows, uint32_t n, double load)
     struct sim_theory law;
     sim_row_policy (row, SIM_POLICY_CENTRAL, 1);
     sim_theory_mmc (n, load, &law);
-    sim_row_length (row, law.mean, load, 1);
+    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_SHARED);
     sim_row_law (row, &law, 0);
 }
 
@@ -88,38 +84,35 @@ static void jsq (struct sim_rows *rows, uint32_t d, double load)
     sim_row_policy (row, SIM_POLICY_JSQ, d);
     row->note = "theory for n without limit, 0.5 % allowed at n=1000";
     sim_theory_jsq_limit (d, load, &law);
-    sim_row_length (row, law.mean, load, 1);
+    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_PLAIN);
     sim_row_law (row, &law, 0.005);
 }
 
 void sim_rows_queues (struct sim_rows *self)
 {
-    static const double loads[] = {.3, .5, .7, .9};
-    static const uint32_t cs[] = {2, 4, 10};
     mm1 (self, .5);
-    if (self->full) {
-        mm1 (self, .7);
-        mm1 (self, .9);
-    }
-    for (size_t i = 0; i < COUNT (cs); i++)
-        for (size_t k = 1; k < COUNT (loads); k++)
-            if (self->full || (k == 1 && i == 0) || (k == 2 && i > 0))
-                mmc (self, cs[i], loads[k]);
-    md1 (self, .5);
-    md1 (self, .7);
-    mh21 (self, .3, .1, 5);
-    if (self->full) {
-        md1 (self, .9);
-        /* .95 of mean .5 and .05 of mean 10.5. */
-        mh21 (self, .3, .05, 21);
-        mh21 (self, .5, .05, 21);
-        mh21 (self, .7, .05, 21);
-    }
+    mmc (self, 2, .5);
+    mmc (self, 10, .7);
+    /* At .5 and below the median is on the edge of those that do not wait, or among them. */
+    md1 (self, .6);
+    mh21 (self, .2, .1, 5);
     central (self, 10, .7);
-    if (self->full) {
-        central (self, 10, .9);
-        jsq (self, 2, .5);
-        jsq (self, 2, .7);
-        jsq (self, 3, .7);
-    }
+    if (!self->full)
+        return;
+    mm1 (self, .7);
+    mm1 (self, .9);
+    mmc (self, 2, .7);
+    mmc (self, 4, .5);
+    mmc (self, 4, .7);
+    mmc (self, 10, .9);
+    md1 (self, .7);
+    md1 (self, .9);
+    /* .95 of mean .5 and .05 of mean 10.5. */
+    mh21 (self, .3, .05, 21);
+    mh21 (self, .5, .05, 21);
+    mh21 (self, .7, .05, 21);
+    central (self, 10, .9);
+    jsq (self, 2, .5);
+    jsq (self, 2, .7);
+    jsq (self, 3, .7);
 }

@@ -15,7 +15,7 @@ static void two_servers (struct sim_rows *rows, double load)
     double duplicates = sim_theory_race_duplicates (load), mean = sim_theory_race_mean (load);
     sim_row_policy (row, SIM_POLICY_TIED, 2);
     row->scenario.policies[0].stagger_ns = 0;
-    sim_row_length (row, 1 + mean, load * (1 + duplicates), 1);
+    sim_row_length (row, 1 + mean, load * (1 + duplicates), 1, 0.6 * SIM_LENGTH_PLAIN);
     sim_row_check (row, SIM_QUANTITY_DUPLICATES, duplicates, 0);
     sim_row_check (row, SIM_QUANTITY_MEAN, mean, 0);
     sim_row_check (row, SIM_QUANTITY_UTILISATION, load * (1 + duplicates), 0);

@@ -16,10 +16,9 @@
 #define UNIT_NS TIED_MS (1)
 /* More than ever wait in a row that is stable. */
 #define QUEUE_DEPTH 8192
-/* (5.2 / 0.008) ^ 2: half-width of an interval in standard errors / half-width wanted; and half as
- * many again, since the variance is an estimate. */
-#define CALLS_PER_VARIANCE 630000.0
-#define CALLS_MIN          500000.0
+/* (5 / 0.0085) ^ 2: half-width of an interval in standard errors / half-width wanted. */
+#define CALLS_PER_VARIANCE 350000.0
+#define CALLS_MIN          700000.0
 
 bool sim_rows_make (struct sim_rows *self, bool full)
 {
@@ -86,14 +85,15 @@ void sim_row_service (struct sim_row *row, const char *text)
 /*
  * Whitt 1989: the mean wait of M/M/1 over N calls has the variance E[W] ^ 2 r / N, with
  * r = (2 + 5 b - 4 b ^ 2 + b ^ 3) / (b (1 - b) ^ 2) at load b; other service changes it about as
- * much as the wait itself. Servers that work together are taken as one: calls, not time, count.
+ * much as the wait itself, and wait and service move together. Servers that share their work are
+ * taken as one: calls count, not time.
  */
-void sim_row_length (struct sim_row *row, double mean, double busy, double c2)
+void sim_row_length (struct sim_row *row, double mean, double busy, double c2, double factor)
 {
     double wait = fmax (mean - 1, 0);
     double r = (2 + busy * (5 + busy * (-4 + busy))) / (busy * (1 - busy) * (1 - busy));
-    double variance = (c2 + wait * wait * r * (1 + c2) / 2) / (mean * mean);
-    double calls = CALLS_PER_VARIANCE * variance;
+    double deviation = (sqrt (c2) + wait * sqrt (r * (1 + c2) / 2)) / mean;
+    double calls = factor * CALLS_PER_VARIANCE * deviation * deviation;
     row->scenario.amount.calls = (uint64_t)fmax (calls, CALLS_MIN);
 }
 

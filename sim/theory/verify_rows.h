@@ -73,9 +73,11 @@ void sim_row_service (struct sim_row *row, const char *text);
 void sim_row_check (struct sim_row *row, enum sim_quantity quantity, double theory, double slack);
 /* Mean and, if the theory has them, percentiles; the law is freed. slack_share: of each figure. */
 void sim_row_law (struct sim_row *row, struct sim_theory *law, double slack_share);
-/* Calls for an interval of the mean that is narrow enough, from what theory says of its variance.
- * busy: load with all duplicates; c2: of the service. */
-void sim_row_length (struct sim_row *row, double mean, double busy, double c2);
+/* Calls for intervals that are narrow enough, from what theory says of the variance of a mean.
+ * busy: load with all duplicates; c2: of the service; factor: found by trial. */
+void sim_row_length (struct sim_row *row, double mean, double busy, double c2, double factor);
+#define SIM_LENGTH_PLAIN  1.0
+#define SIM_LENGTH_SHARED 2.2 /* several workers behind one queue, or d = n */
 
 /* The parts of the matrix. */
 void sim_rows_queues (struct sim_rows *self);     /* verify_queues.c */
