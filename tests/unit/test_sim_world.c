@@ -372,7 +372,8 @@ static void a_break_and_a_reconnect_lose_no_call (void **state)
     CHECK_U64 (whole.result.copies, ==, 5000);
     CHECK_U64 (c.result.copies, >, 5020); /* re-issues */
     CHECK_U64 (c.result.executions, >, 5000);
-    CHECK_U64 (c.result.executions, <, c.result.copies); /* some were under way */
+    /* Of the copies that were re-issued a good part had never arrived. */
+    CHECK_U64 (5 * (c.result.copies - c.result.executions), >, c.result.copies - 5000);
     end (&c);
     end (&whole);
 }
