@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Idle servers as a set with O(1) removal, and the calls that wait for one; see idle.h. */
 #include <stdlib.h>
 
 #include "reference/idle.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What is known of replicas, by clients and by themselves; see prequal_pool.h. */
 #include "reference/prequal_pool.h"
 
 #include <string.h>

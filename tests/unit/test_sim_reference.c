@@ -350,6 +350,11 @@ static void laedge_sends_as_many_copies_as_servers_are_idle (void **state)
     CHECK_DBL (result.latency_sum_ns, ==, (double)(MS (10) + MS (10) + MS (18)));
     sim_result_deinit (&result);
     sim_scenario_deinit (&scenario);
+    make_by_hand (&scenario, SIM_POLICY_LAEDGE, 2, times, 1);
+    run (&scenario, 1, &result);
+    CHECK_U64 (result.copies, ==, 2);
+    sim_result_deinit (&result);
+    sim_scenario_deinit (&scenario);
 }
 
 static void delays_are_those_of_the_way (void **state)
@@ -389,22 +394,24 @@ static void of_two_idle_servers_one_starts (void **state)
     sim_scenario_deinit (&scenario);
 }
 
-/* The second call starts in time and ends too late, the third would start too late. */
+/* The second call starts in time and ends too late, the third would start too late, and the fourth
+ * finds an idle server for that. */
 static void call_past_its_deadline_is_not_started (void **state)
 {
-    const uint64_t times[] = {0, 1, 2};
+    const uint64_t times[] = {0, 1, 2, 25};
     const enum sim_policy_kind kinds[] = {SIM_POLICY_CENTRAL, SIM_POLICY_JSQ, SIM_POLICY_LAEDGE,
                                           SIM_POLICY_IDEAL_COS};
     (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct sim_scenario scenario;
         struct sim_result result;
-        make_by_hand (&scenario, kinds[i], 1, times, 3);
+        make_by_hand (&scenario, kinds[i], 1, times, 4);
         scenario.workload.deadline_ns = MS (15);
         run (&scenario, 1, &result);
-        CHECK_U64 (result.outcomes[TIED_OUTCOME_OK], ==, 1);
+        CHECK_U64 (result.outcomes[TIED_OUTCOME_OK], ==, 2);
         CHECK_U64 (result.outcomes[TIED_OUTCOME_DEADLINE], ==, 2);
-        CHECK_U64 (result.executions, ==, 2);
+        CHECK_DBL (result.latency_sum_ns, ==, (double)(2 * MEAN));
+        CHECK_U64 (result.executions, ==, 3);
         sim_result_deinit (&result);
         sim_scenario_deinit (&scenario);
     }
