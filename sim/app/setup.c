@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The scenario that a command runs: read, then changed as the options say. */
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app.h"
 #include "base/util.h"
@@ -73,9 +75,28 @@ static int set_policies (const struct app *app, struct sim_scenario *scenario)
     return 0;
 }
 
+/* Whether a file can be made there, before a long run finds that it cannot. */
+static int check_file (const char *path)
+{
+    char folder[4096], quoted[TI_CLI_QUOTE_MAX];
+    const char *slash = path ? strrchr (path, '/') : NULL;
+    if (!path)
+        return 0;
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length >= sizeof folder)
+        return app_fail ("cannot write %s: the name is too long", ti_cli_quote (path, quoted));
+    memcpy (folder, path, length);
+    folder[length] = '\0';
+    if (access (length ? folder : slash ? "/" : ".", W_OK) != 0 && access (path, W_OK) != 0)
+        return app_fail ("cannot write %s: %s", ti_cli_quote (path, quoted), strerror (errno));
+    return 0;
+}
+
 int app_load (const struct app *app, const char *name, struct sim_scenario *out)
 {
     char why[SIM_WHY_MAX];
+    if (check_file (app->json) || check_file (app->csv) || check_file (app->report))
+        return TI_EXIT_FAILED;
     if (sim_scenario_load (name, out, why))
         return app_fail ("%s", why);
     set_amount (app, &out->amount);

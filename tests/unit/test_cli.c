@@ -499,9 +499,24 @@ static void the_nearest_name_is_near (void **state)
     CHECK_STR (ti_cli_nearest ("xx", names), NULL);
 }
 
+static void a_command_line_is_kept_as_far_as_it_fits (void **state)
+{
+    (void)state;
+    char line[16];
+    char words[][16] = {"/a/path/tool", "run", "--x", "1"};
+    char *argv[] = {words[0], words[1], words[2], words[3]};
+    ti_cli_keep ("tool", 4, argv, line, sizeof line);
+    CHECK_STR (line, "tool run --x 1");
+    ti_cli_keep ("tool", 4, argv, line, 8);
+    CHECK_STR (line, "tool ru");
+    ti_cli_keep ("tool", 0, argv, line, sizeof line);
+    CHECK_STR (line, "");
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (a_command_line_is_kept_as_far_as_it_fits),
         cmocka_unit_test (every_kind_of_option_is_read),
         cmocka_unit_test (the_last_of_a_repeated_option_counts),
         cmocka_unit_test (wrong_values_name_option_value_and_what_is_accepted),

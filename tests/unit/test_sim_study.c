@@ -9,10 +9,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "engine/stream.h"
+#include "study/pool.h"
 #include "study/statistics.h"
 #include "study/sweep.h"
 
@@ -25,7 +25,7 @@ static struct {
     double noise;            /* of the latencies of a replication, relative */
     uint64_t unstable_below; /* replications with seed % 100 below this */
     uint32_t fails_policy;   /* this one cannot run; UINT32_MAX: all can */
-    uint32_t nap_us;         /* so long a run takes */
+    uint32_t work_us;        /* so long a run takes */
     double answered;         /* share of the requests */
 } mood;
 static _Atomic uint32_t runs;
@@ -45,8 +45,8 @@ runner (const struct sim_run_options *options, struct sim_result *result, char w
 {
     const struct sim_policy *policy = &options->scenario->policies[options->policy];
     runs++;
-    if (mood.nap_us)
-        usleep (mood.nap_us);
+    for (tied_time_t end = sim_wall_now () + US (mood.work_us); sim_wall_now () < end;)
+        continue;
     if (options->policy == mood.fails_policy) {
         snprintf (why, SIM_WHY_MAX, "policy %s cannot", policy->name);
         return TIED_ERR_INVAL;
@@ -185,7 +185,7 @@ static void any_number_of_jobs_gives_the_same_bits (void **state)
     mood.unstable_below = 20;
     run (&study, 1);
     for (uint32_t jobs = 2; jobs <= 9; jobs += 7) {
-        mood.nap_us = 50;
+        mood.work_us = 50;
         run (&other, jobs);
         check_same (&study, &other);
         sim_study_deinit (&other);
@@ -271,7 +271,7 @@ static void out_of_time_ends_after_a_whole_replication (void **state)
     (void)state;
     make (&scenario, 1000);
     scenario.amount.budget_ns = MS (40);
-    mood.nap_us = 2000;
+    mood.work_us = 2000;
     run (&study, 3);
     CHECK_TRUE (study.out_of_time);
     CHECK_U64 (study.replications, >=, 1);
