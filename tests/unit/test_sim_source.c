@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "base/util.h"
 #include "engine/stream.h"
+#include "workload/backlog.h"
 #include "workload/demand.h"
 #include "workload/open.h"
 #include "workload/source.h"
@@ -276,10 +277,10 @@ static void a_request_ends_with_the_answer_that_is_needed (void **state)
     CHECK_U64 (b.first_call, ==, 5);
     CHECK_U64 (c.first_call, ==, 10);
     tied_time_t now = c.at;
-    for (uint32_t i = 0; i < 5; i++) /* the third answer comes last but one */
+    for (uint32_t i = 0; i < 5; i++) /* two may fail: the third answer is the last */
         sim_source_ended (f.source, a.first_call + i,
-                          i == 1 ? TIED_OUTCOME_REJECTED : TIED_OUTCOME_OK, now + i);
-    for (uint32_t i = 0; i < 5; i++) /* two can still fail, the third failure ends it */
+                          i < 2 ? TIED_OUTCOME_REJECTED : TIED_OUTCOME_OK, now + i);
+    for (uint32_t i = 0; i < 5; i++) /* the third failure ends it */
         sim_source_ended (f.source, b.first_call + i,
                           i < 3 ? TIED_OUTCOME_DEADLINE : TIED_OUTCOME_OK, now + 5 + i);
     for (uint32_t i = 0; i < 3; i++)
@@ -293,7 +294,7 @@ static void a_request_ends_with_the_answer_that_is_needed (void **state)
     sim_source_finish (f.source, now + 30);
     CHECK_U64 (f.result.requests, ==, 3);
     CHECK_U64 (f.result.calls, ==, 15);
-    CHECK_DBL (f.result.latency_sum_ns, ==, (double)(now + 3 - a.at + now + 12 - c.at));
+    CHECK_DBL (f.result.latency_sum_ns, ==, (double)(now + 4 - a.at + now + 12 - c.at));
     finish (&f);
 }
 
@@ -448,6 +449,35 @@ static void a_queue_that_grows_is_called_unstable (void **state)
     expect_verdicts (1.02, 250000, 10, true);
 }
 
+/* Steps of 1 up and down: 100 of them, z = (up - down) / 10. */
+static bool grows (uint64_t requests, int up)
+{
+    struct sim_backlog backlog;
+    uint64_t segment = (requests - 1) / 100;
+    sim_backlog_init (&backlog, requests);
+    /* Enough to end later on. */
+    sim_backlog_arrive (&backlog, 0, 1000, false);
+    for (uint64_t i = 0; i < requests; i++) {
+        sim_backlog_arrive (&backlog, i, 1, true);
+        if (i % segment || i / segment % 100 >= (uint64_t)up)
+            sim_backlog_end (&backlog, i);
+        if (i % segment == 0 && i / segment % 100 >= (uint64_t)up)
+            sim_backlog_end (&backlog, i);
+    }
+    return sim_backlog_grows (&backlog);
+}
+
+static void growth_is_judged_against_its_steps (void **state)
+{
+    (void)state;
+    CHECK_FALSE (grows (201, 70));
+    CHECK_TRUE (grows (201, 71));
+    CHECK_TRUE (grows (1001, 71));
+    CHECK_FALSE (grows (1001, 50));
+    CHECK_FALSE (grows (1001, 0));
+    CHECK_FALSE (grows (199, 100));
+}
+
 static void the_mean_and_the_backlog_are_those_of_the_queue (void **state)
 {
     struct fixture f;
@@ -511,6 +541,7 @@ int main (void)
         cmocka_unit_test (the_table_of_open_requests_follows_what_is_in_flight),
         cmocka_unit_test (a_queue_that_keeps_up_is_never_called_unstable),
         cmocka_unit_test (a_queue_that_grows_is_called_unstable),
+        cmocka_unit_test (growth_is_judged_against_its_steps),
         cmocka_unit_test (the_mean_and_the_backlog_are_those_of_the_queue),
         cmocka_unit_test (load_is_work_over_capacity),
     };

@@ -278,6 +278,8 @@ static void pauses_that_must_not_overlap_do_not (void **state)
         for (size_t k = 1; k < count; k++)
             CHECK_U64 (pauses[k][0], >=, pauses[k - 1][1]);
         CHECK_DBL (fabs ((double)count / expected[i] - 1), <, i ? 0.05 : 0.3);
+        CHECK_DBL (fabs (sim_speed_mean (&replicas, 0) - (1 - expected[i] / 6 / 20 * 0.01)), <,
+                   1e-9);
         /* Without the option some do. */
         replicas.pauses_never_overlap = false;
         count = find_pauses (&replicas, pauses, 20000);
