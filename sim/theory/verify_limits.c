@@ -13,13 +13,13 @@ static void loss (struct sim_rows *rows, double load, double q, double mean, dou
         return;
     sim_row_policy (row, SIM_POLICY_TIED, 2);
     row->scenario.network.loss_started = q;
-    row->scenario.amount.calls = 1000000;
+    row->scenario.amount.calls = 700000;
     sim_row_check (row, SIM_QUANTITY_EXECUTIONS, 1 + q, 0);
     sim_row_check (row, SIM_QUANTITY_DUPLICATES, q, 0);
     if (!(mean > 0))
         return;
     row->note = "mean, p99: an independent simulation of 1.5 M calls, with its error";
-    sim_row_length (row, mean, load * (1 + q), 1, SIM_LENGTH_PLAIN);
+    sim_row_length (row, mean, load * (1 + q), 1, 1);
     sim_row_check (row, SIM_QUANTITY_MEAN, mean, 0.006 * mean);
     sim_row_check (row, SIM_QUANTITY_P99, p99, 0.008 * p99);
 }
@@ -50,7 +50,7 @@ static void idle_only (struct sim_rows *rows, double load)
     row->scenario.policies[0].hedge_depth = 1;
     row->note = "theory for n without limit, 0.5 % allowed at n=200";
     sim_theory_idle_backup (load, &law);
-    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_PLAIN);
+    sim_row_length (row, law.mean, load, 1, 1);
     sim_row_law (row, &law, 0.005);
     sim_row_check (row, SIM_QUANTITY_REJECTS, load * load, 0.005 * load * load);
 }
@@ -66,7 +66,7 @@ static void refuse (struct sim_rows *rows, uint32_t k, double mean, double p99, 
     row->identities = SIM_IDENTITIES_REFUSING;
     row->scenario.policies[0].hedge_depth = k - 1;
     row->note = "oracle: an independent simulation of 1.5 M calls, with its error";
-    sim_row_length (row, mean, .7, 1, 0.8 * SIM_LENGTH_PLAIN);
+    sim_row_length (row, mean, .7, 1, 1.2);
     sim_row_check (row, SIM_QUANTITY_MEAN, mean, 0.006 * mean);
     sim_row_check (row, SIM_QUANTITY_P99, p99, 0.008 * p99);
     sim_row_check (row, SIM_QUANTITY_REJECTS, rejects, 0.01 * rejects + 5e-4);
@@ -95,7 +95,7 @@ static void hedge (struct sim_rows *rows, enum sim_theory_law kind, const char *
         sim_row_service (row, "lognormal(1ms,1310832ns)");
     }
     sim_theory_hedge (kind, h, &law);
-    row->scenario.amount.calls = kind == SIM_LAW_EXP ? 700000 : isinf (h) ? 3000000 : 1000000;
+    row->scenario.amount.calls = kind == SIM_LAW_EXP ? 500000 : isinf (h) ? 3000000 : 800000;
     sim_row_law (row, &law, 0);
     if (!is_single)
         sim_row_check (row, SIM_QUANTITY_EXTRA, sim_theory_law_tail (kind, h), 0);

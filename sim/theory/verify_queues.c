@@ -10,7 +10,7 @@ static void mm1 (struct sim_rows *rows, double load)
     struct sim_theory law;
     sim_row_policy (row, SIM_POLICY_SINGLE, 1);
     sim_theory_mm1 (load, &law);
-    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_PLAIN);
+    sim_row_length (row, law.mean, load, 1, 0.9);
     sim_row_law (row, &law, 0);
     sim_row_check (row, SIM_QUANTITY_UTILISATION, load, 0);
 }
@@ -24,7 +24,7 @@ static void mmc (struct sim_rows *rows, uint32_t c, double load)
     row->scenario.replicas.workers = c;
     sim_row_policy (row, SIM_POLICY_SINGLE, 1);
     sim_theory_mmc (c, load, &law);
-    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_SHARED);
+    sim_row_length (row, law.mean, load, 1, sim_row_shared (load));
     sim_row_law (row, &law, 0);
 }
 
@@ -37,7 +37,7 @@ static void md1 (struct sim_rows *rows, double load)
     sim_row_policy (row, SIM_POLICY_SINGLE, 1);
     sim_row_service (row, "fixed(1ms)");
     sim_theory_md1 (load, &law);
-    sim_row_length (row, law.mean, load, 0, SIM_LENGTH_PLAIN);
+    sim_row_length (row, law.mean, load, 0, 1);
     sim_row_law (row, &law, 0);
 }
 
@@ -56,7 +56,7 @@ static void mh21 (struct sim_rows *rows, double load, double share, double facto
     /* The unit of the row is the mean of both. */
     row->unit_ns = sim_scenario_mean_service_ns (&row->scenario);
     sim_theory_mh21 (load, 1 - share, mean1, mean2, &law);
-    sim_row_length (row, law.mean, load, c2, 1.4);
+    sim_row_length (row, law.mean, load, c2, 1.2);
     sim_row_law (row, &law, 0);
 }
 
@@ -70,7 +70,7 @@ static void central (struct sim_rows *rows, uint32_t n, double load)
     struct sim_theory law;
     sim_row_policy (row, SIM_POLICY_CENTRAL, 1);
     sim_theory_mmc (n, load, &law);
-    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_SHARED);
+    sim_row_length (row, law.mean, load, 1, sim_row_shared (load));
     sim_row_law (row, &law, 0);
 }
 
@@ -84,7 +84,7 @@ static void jsq (struct sim_rows *rows, uint32_t d, double load)
     sim_row_policy (row, SIM_POLICY_JSQ, d);
     row->note = "theory for n without limit, 0.5 % allowed at n=1000";
     sim_theory_jsq_limit (d, load, &law);
-    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_PLAIN);
+    sim_row_length (row, law.mean, load, 1, 0.9);
     sim_row_law (row, &law, 0.005);
 }
 

@@ -20,10 +20,7 @@ static void cos_row (struct sim_rows *rows, uint32_t n, uint32_t d, double load,
                               : SIM_POLICY_TIED,
                     d);
     sim_theory_cos (n, d, load, &law);
-    sim_row_length (row, law.mean, load, 1,
-                    d == n       ? SIM_LENGTH_SHARED
-                    : load >= .7 ? 0.8 * SIM_LENGTH_PLAIN
-                                 : SIM_LENGTH_PLAIN);
+    sim_row_length (row, law.mean, load, 1, d == n ? 0.8 * sim_row_shared (load) : 1);
     sim_row_law (row, &law, 0);
     /* A cancel takes a nanosecond: one call in a million may run twice. */
     sim_row_check (row, SIM_QUANTITY_EXECUTIONS, 1, 1e-5);
@@ -43,7 +40,7 @@ static void cos_limit_row (struct sim_rows *rows, double load)
     row->note = "theory for n without limit; allowed: its distance from the exact mean at n=200";
     double slack = finite.mean / law.mean - 1;
     sim_theory_deinit (&finite);
-    sim_row_length (row, law.mean, load, 1, SIM_LENGTH_PLAIN);
+    sim_row_length (row, law.mean, load, 1, 1);
     sim_row_law (row, &law, slack);
 }
 
@@ -58,7 +55,7 @@ static void coc_row (struct sim_rows *rows, uint32_t n, uint32_t d, double load,
     row->scenario.policies[0].keeps_losers = false;
     row->scenario.policies[0].stagger_ns = 0;
     sim_theory_coc (n, d, load, &law);
-    sim_row_length (row, 1 + law.mean, load, 1, 0.8 * SIM_LENGTH_PLAIN);
+    sim_row_length (row, 1 + law.mean, load, 1, 0.55);
     sim_row_law (row, &law, 0);
     /* Killing at once costs nothing: exactly one service time for each request. */
     sim_row_check (row, SIM_QUANTITY_UTILISATION, load, 0);
@@ -92,7 +89,7 @@ static void cos_rows (struct sim_rows *self)
             uint32_t n = ns[i];
             double load = loads[k];
             bool full = self->full;
-            if ((full && (load < .9 || n == 10)) || (load == .3 && n == 3))
+            if ((full && load < .9) || (load == .3 && n == 3))
                 cos_row (self, n, 1, load, false);
             if (full || load == .5 || (load == .7 && n >= 4))
                 cos_row (self, n, 2, load, false);

@@ -97,6 +97,11 @@ void sim_row_length (struct sim_row *row, double mean, double busy, double c2, d
     row->scenario.amount.calls = (uint64_t)fmax (calls, CALLS_MIN);
 }
 
+double sim_row_shared (double load)
+{
+    return load < .9 ? 2 : 1.2;
+}
+
 void sim_row_policy (struct sim_row *row, enum sim_policy_kind kind, uint32_t d)
 {
     struct sim_scenario *s = &row->scenario;

@@ -74,10 +74,10 @@ void sim_row_check (struct sim_row *row, enum sim_quantity quantity, double theo
 /* Mean and, if the theory has them, percentiles; the law is freed. slack_share: of each figure. */
 void sim_row_law (struct sim_row *row, struct sim_theory *law, double slack_share);
 /* Calls for intervals that are narrow enough, from what theory says of the variance of a mean.
- * busy: load with all duplicates; c2: of the service; factor: found by trial. */
+ * busy: load with all duplicates; c2: of the service; factor: found by trial, about 1. */
 void sim_row_length (struct sim_row *row, double mean, double busy, double c2, double factor);
-#define SIM_LENGTH_PLAIN  1.0
-#define SIM_LENGTH_SHARED 2.2 /* several workers behind one queue, or d = n */
+/* The factor for several workers behind one queue, and for d = n: at low loads it is large. */
+double sim_row_shared (double load);
 
 /* The parts of the matrix. */
 void sim_rows_queues (struct sim_rows *self);     /* verify_queues.c */
