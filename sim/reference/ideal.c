@@ -4,7 +4,8 @@
  *
  * Cancel on start: the first copy that starts takes the others out of their queues at the same
  * instant, so each call runs once; of several idle servers one starts. Cancel on completion: all
- * may run, and the first that ends stops the others at once.
+ * may run, and the first that ends stops the others at once. With a hedge_depth, a copy after the
+ * first is refused by a server where so many wait or run.
  */
 #include "reference/ref.h"
 
