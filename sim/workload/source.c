@@ -175,11 +175,6 @@ bool sim_source_is_done (const struct sim_source *self)
     return self->measured_open == 0;
 }
 
-bool sim_source_is_in_span (const struct sim_source *self)
-{
-    return self->next > self->measured_from && self->next < self->measured_to;
-}
-
 void sim_source_finish (struct sim_source *self, tied_time_t now)
 {
     struct sim_result *result = self->result;

@@ -40,9 +40,6 @@ void sim_source_take (struct sim_source *self, struct sim_request *out);
 void sim_source_ended (struct sim_source *self, uint64_t call, uint32_t outcome, tied_time_t now);
 /* All calls of all measured requests have ended: no further one would change the result. */
 bool sim_source_is_done (const struct sim_source *self);
-/* The first measured request has arrived, and the last one has not: busy time counts. It changes in
- * sim_source_take () alone. */
-bool sim_source_is_in_span (const struct sim_source *self);
 /* The request of this call is measured: count its copies and executions. */
 bool sim_source_is_measured (const struct sim_source *self, uint64_t call);
 /* Writes what it counted into the result: latency_sum_ns, requests, calls, outcomes, all_calls,
