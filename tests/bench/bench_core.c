@@ -275,7 +275,7 @@ static void removal (const struct removal *how, uint64_t count)
 }
 
 /* The measure for a removal from a long queue: one read that depends on the read before, at random
-   over as much memory as the queue's arrays take. */
+   over as much memory as the core takes. */
 static void chase (uint64_t count)
 {
     struct tied_replica_core_options options;
@@ -288,9 +288,8 @@ static void chase (uint64_t count)
 
     tied_replica_core_options_init (&options);
     options.incarnation = 1;
-    size_t empty = tied_replica_core_size (&options);
     options.queue_depth = LONG;
-    number = (tied_replica_core_size (&options) - empty) / sizeof *lines;
+    number = tied_replica_core_size (&options) / sizeof *lines;
     lines = calloc (number, sizeof *lines);
     order = calloc (number, sizeof *order);
     if (!lines || !order)
