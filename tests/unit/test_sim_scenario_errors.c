@@ -276,6 +276,35 @@ static void a_scenario_that_extends_itself_ends (void **state)
     CHECK_TRUE (strstr (why, "self.yaml:1:10: extends: more than 8 levels") != NULL);
 }
 
+static void extends_goes_as_deep_as_it_says (void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/tied-chain-XXXXXX", path[128], why[SIM_WHY_MAX] = "";
+    struct sim_scenario scenario;
+    CHECK_TRUE (mkdtemp (folder) != NULL);
+    for (int i = 0; i < SIM_EXTENDS_MAX; i++) {
+        snprintf (path, sizeof path, "%s/%d.yaml", folder, i);
+        FILE *file = fopen (path, "w");
+        CHECK_TRUE (file != NULL);
+        if (i == 0)
+            fputs ("policies: [central]\nclients: 3\n", file);
+        else
+            fprintf (file, "extends: %d.yaml\nload: 0.%d\n", i - 1, i);
+        CHECK_I64 (fclose (file), ==, 0);
+    }
+    int rc = sim_scenario_load (path, &scenario, why);
+    for (int i = 0; i < SIM_EXTENDS_MAX; i++) {
+        snprintf (path, sizeof path, "%s/%d.yaml", folder, i);
+        (void)remove (path);
+    }
+    CHECK_I64 (remove (folder), ==, 0);
+    CHECK_STR (why, "");
+    CHECK_I64 (rc, ==, 0);
+    CHECK_U64 (scenario.clients, ==, 3);
+    CHECK_DBL (scenario.workload.load, ==, 0.7);
+    sim_scenario_deinit (&scenario);
+}
+
 static void what_cannot_be_opened_is_named (void **state)
 {
     (void)state;
@@ -376,6 +405,7 @@ int main (void)
         cmocka_unit_test (values_that_contradict_each_other_are_refused),
         cmocka_unit_test (size_and_counts_are_bounded),
         cmocka_unit_test (a_scenario_that_extends_itself_ends),
+        cmocka_unit_test (extends_goes_as_deep_as_it_says),
         cmocka_unit_test (what_cannot_be_opened_is_named),
         cmocka_unit_test (the_position_survives_a_long_name),
         cmocka_unit_test (mutated_texts_are_read_or_refused_with_one_line),
