@@ -268,8 +268,8 @@ static void text_has_figures_differences_and_published_figures (void **state)
     char *text = written (sim_output_write_text);
     const char *const parts[] = {
         "A <title> & \"quotes\"\n",
-        "made-up: 10 replicas of 1 worker, 1 client, load 0.7, poisson arrivals at 700/s, "
-        "5 replications of 1000 requests (and 10 % before, 10 % after, cut), seed 1844",
+        "made-up: 10 replicas of 1 worker, 1 client, load 0.7, poisson arrivals at 700/s, ",
+        ", 5 replications of 1000 requests (and 10 % before, 10 % after, cut), seed 1844",
         "+-",
         "Difference to single, replication by replication",
         "Published figures beside ours",
