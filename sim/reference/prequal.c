@@ -7,11 +7,14 @@
  *
  * Of the paper: 3 probes a call, 16 in the pool, 1 s of age, 1 removed a call, delta 1, hot above
  * the 2^-0.25 quantile, a random replica when fewer than 2 probes are known. A probe may be used
- * (1 + delta) / ((1 - pool / replicas) probes - removed) times, at least once, the fraction drawn;
- * without limit where that is not positive. Ours, where the paper leaves it open: a newer answer
+ * (1 + delta) / ((1 - pool / replicas) probes - removed) times, the fraction drawn, and once where
+ * that is less than 1 or not positive. Ours, where the paper leaves it open: a newer answer
  * replaces an older one of the same replica, the spread of RIF is that of the last 128 answers, and
  * the latency is the median of at least 5 of the replica's last 64 calls. Probes in idle times,
  * which the paper allows, are not sent.
+ *
+ * SIM_POLICY_PREQUAL_RIF is the same with a hot limit of 0: the fewest requests in flight, which is
+ * the better choice for queues that serve one call at a time, where a latency tells of the past.
  */
 #include <stdlib.h>
 
@@ -42,6 +45,15 @@ static int init (struct sim_ref *ref, char why[SIM_WHY_MAX])
     return self->pools && self->histories ? 0 : TIED_ERR_SYSTEM;
 }
 
+static int init_by_rif (struct sim_ref *ref, char why[SIM_WHY_MAX])
+{
+    const int rc = init (ref, why);
+    if (rc == 0)
+        for (uint32_t i = 0; i < ref->scenario->clients; i++)
+            ((struct prequal *)ref->state)->pools[i].is_by_rif = true;
+    return rc;
+}
+
 static void deinit (struct sim_ref *ref)
 {
     struct prequal *self = ref->state;
@@ -60,7 +72,7 @@ static uint32_t draw_uses (uint32_t replicas, struct ti_prng *choices)
     const int64_t above = (1 + DELTA) * n;
     const int64_t below = (n - (int64_t)SIM_PREQUAL_POOL) * (int64_t)PROBES - REMOVED * n;
     if (below <= 0)
-        return SIM_PREQUAL_UNLIMITED;
+        return 1;
     if (above <= below)
         return 1;
     const uint64_t part = ti_prng_below (choices, (uint64_t)below);
@@ -131,3 +143,5 @@ static void message (struct sim_ref *ref, const struct sim_event *event)
 
 const struct sim_ref_policy sim_ref_prequal = {
     .init = init, .deinit = deinit, .arrive = arrive, .finish = finish, .message = message};
+const struct sim_ref_policy sim_ref_prequal_rif = {
+    .init = init_by_rif, .deinit = deinit, .arrive = arrive, .finish = finish, .message = message};

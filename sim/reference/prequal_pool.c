@@ -47,6 +47,8 @@ uint32_t sim_prequal_pool_hot (const struct sim_prequal_pool *self)
     const uint64_t rank = (self->spread_count * HOT_QUANTILE + 65535) / 65536;
     uint64_t seen = 0;
     uint32_t rif = 0;
+    if (self->is_by_rif)
+        return 0;
     while (rif < SIM_PREQUAL_RIF_MAX && (seen += self->with_rif[rif]) < rank)
         rif++;
     return rif;
@@ -74,7 +76,7 @@ uint32_t sim_prequal_pool_use (struct sim_prequal_pool *self)
     struct sim_prequal_probe *probe = &self->probes[best];
     const uint32_t server = probe->server;
     probe->rif++;
-    if (probe->uses_left != SIM_PREQUAL_UNLIMITED && --probe->uses_left == 0)
+    if (--probe->uses_left == 0)
         forget (self, best);
     return server;
 }

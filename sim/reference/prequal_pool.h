@@ -12,24 +12,24 @@
 
 #include <tied/types.h>
 
-#define SIM_PREQUAL_POOL      16u
-#define SIM_PREQUAL_AGE_NS    UINT64_C (1000000000)
-#define SIM_PREQUAL_SPREAD    128u /* answers that tell the spread of RIF */
-#define SIM_PREQUAL_RIF_MAX   255u /* larger ones count as this in the spread */
-#define SIM_PREQUAL_HISTORY   64u  /* calls that a server remembers */
-#define SIM_PREQUAL_NEAR      5u   /* of these, so many with the nearest RIF tell the latency */
-#define SIM_PREQUAL_UNLIMITED UINT32_MAX
+#define SIM_PREQUAL_POOL    16u
+#define SIM_PREQUAL_AGE_NS  UINT64_C (1000000000)
+#define SIM_PREQUAL_SPREAD  128u /* answers that tell the spread of RIF */
+#define SIM_PREQUAL_RIF_MAX 255u /* larger ones count as this in the spread */
+#define SIM_PREQUAL_HISTORY 64u  /* calls that a server remembers */
+#define SIM_PREQUAL_NEAR    5u   /* of these, so many with the nearest RIF tell the latency */
 
 struct sim_prequal_probe {
     uint64_t latency_ns;
     tied_time_t received;
     uint32_t server, rif;
-    uint32_t uses_left; /* SIM_PREQUAL_UNLIMITED: until it is old or replaced */
+    uint32_t uses_left; /* at least 1 */
 };
 
 struct sim_prequal_pool {
     struct sim_prequal_probe probes[SIM_PREQUAL_POOL]; /* oldest first */
     uint32_t count;
+    bool is_by_rif;     /* what is not idle is hot */
     bool removes_worst; /* next time; else the oldest */
     uint8_t spread[SIM_PREQUAL_SPREAD];
     uint32_t spread_count, spread_next;
@@ -41,7 +41,7 @@ struct sim_prequal_pool {
 void sim_prequal_pool_add (struct sim_prequal_pool *self, const struct sim_prequal_probe *probe);
 /* Forgets what is older than SIM_PREQUAL_AGE_NS. */
 void sim_prequal_pool_expire (struct sim_prequal_pool *self, tied_time_t now);
-/* RIF above this is hot: the 2^-0.25 quantile of the spread. */
+/* RIF above this is hot: the 2^-0.25 quantile of the spread; 0 if is_by_rif. */
 uint32_t sim_prequal_pool_hot (const struct sim_prequal_pool *self);
 /*
  * The cold probe of least latency, or if all are hot the one of least RIF. It is used: one more is

@@ -126,6 +126,7 @@ extern const struct sim_ref_policy sim_ref_jsq;
 extern const struct sim_ref_policy sim_ref_laedge;
 extern const struct sim_ref_policy sim_ref_netclone;
 extern const struct sim_ref_policy sim_ref_prequal;
+extern const struct sim_ref_policy sim_ref_prequal_rif;
 extern const struct sim_ref_policy sim_ref_c3;
 extern const struct sim_ref_policy sim_ref_ideal_cos;
 extern const struct sim_ref_policy sim_ref_ideal_coc;

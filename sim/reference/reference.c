@@ -26,6 +26,8 @@ static const struct sim_ref_policy *policy_of (enum sim_policy_kind kind)
         return &sim_ref_netclone;
     case SIM_POLICY_PREQUAL:
         return &sim_ref_prequal;
+    case SIM_POLICY_PREQUAL_RIF:
+        return &sim_ref_prequal_rif;
     case SIM_POLICY_C3:
         return &sim_ref_c3;
     case SIM_POLICY_IDEAL_COS:

@@ -25,6 +25,8 @@ const char *const sim_policy_words[SIM_POLICY_KINDS + 1] = {[SIM_POLICY_SINGLE] 
                                                             [SIM_POLICY_LAEDGE] = "laedge",
                                                             [SIM_POLICY_NETCLONE] = "netclone",
                                                             [SIM_POLICY_PREQUAL] = "prequal",
+                                                            [SIM_POLICY_PREQUAL_RIF] =
+                                                                "prequal-rif",
                                                             [SIM_POLICY_C3] = "c3",
                                                             [SIM_POLICY_IDEAL_COS] = "ideal-cos",
                                                             [SIM_POLICY_IDEAL_COC] = "ideal-coc",

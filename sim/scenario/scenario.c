@@ -19,6 +19,7 @@ static const char *const kind_names[SIM_POLICY_KINDS] = {
     [SIM_POLICY_LAEDGE] = "laedge",
     [SIM_POLICY_NETCLONE] = "netclone",
     [SIM_POLICY_PREQUAL] = "prequal",
+    [SIM_POLICY_PREQUAL_RIF] = "prequal-rif",
     [SIM_POLICY_C3] = "c3",
     [SIM_POLICY_IDEAL_COS] = "ideal-cos",
     [SIM_POLICY_IDEAL_COC] = "ideal-coc",

@@ -129,14 +129,15 @@ enum sim_policy_kind {
     SIM_POLICY_TIED_HEDGE, /* tied, a further copy after hedge_ns */
     SIM_POLICY_CLONE,      /* two copies at once that know nothing of each other */
     /* References: no protocol, see sim/reference. */
-    SIM_POLICY_CENTRAL,   /* one queue before all workers, dispatch takes no time: the floor */
-    SIM_POLICY_JSQ,       /* join the shortest of d queues, perfect information */
-    SIM_POLICY_LAEDGE,    /* coordinator: two copies if two replicas idle, else one, else queue */
-    SIM_POLICY_NETCLONE,  /* two copies if both sampled replicas are idle, no cancel */
-    SIM_POLICY_PREQUAL,   /* probes, hot and cold */
-    SIM_POLICY_C3,        /* ranking by reported queue and rates */
-    SIM_POLICY_IDEAL_COS, /* d copies, cancel on start at once, no delays */
-    SIM_POLICY_IDEAL_COC, /* d copies, cancel on completion at once, no delays */
+    SIM_POLICY_CENTRAL,     /* one queue before all workers, dispatch takes no time: the floor */
+    SIM_POLICY_JSQ,         /* join the shortest of d queues, perfect information */
+    SIM_POLICY_LAEDGE,      /* coordinator: two copies if two replicas idle, else one, else queue */
+    SIM_POLICY_NETCLONE,    /* two copies if both sampled replicas are idle, no cancel */
+    SIM_POLICY_PREQUAL,     /* probes, hot and cold */
+    SIM_POLICY_PREQUAL_RIF, /* probes, fewest requests in flight */
+    SIM_POLICY_C3,          /* ranking by reported queue and rates */
+    SIM_POLICY_IDEAL_COS,   /* d copies, cancel on start at once, no delays */
+    SIM_POLICY_IDEAL_COC,   /* d copies, cancel on completion at once, no delays */
     SIM_POLICY_KINDS
 };
 

@@ -93,6 +93,7 @@ static const char head[] =
     "| `laedge` | reference: a coordinator that sends two copies while two replicas idle | |\n"
     "| `netclone` | reference: two copies when both sampled replicas idle, no cancel | |\n"
     "| `prequal` | reference: probes, hot and cold replicas | |\n"
+    "| `prequal-rif` | reference: probes, fewest requests in flight | |\n"
     "| `c3` | reference: ranking by reported queue and rates | |\n"
     "| `ideal-cos`, `cos` | reference: D copies, the others vanish when one starts | `(D)` |\n"
     "| `ideal-coc`, `coc` | reference: D copies, the others vanish when one ends | `(D)` |\n"

@@ -9,7 +9,7 @@ static struct sim_prequal_pool pool;
 static void add (uint32_t server, uint32_t rif, uint64_t latency_ns)
 {
     const struct sim_prequal_probe probe = {
-        .server = server, .rif = rif, .latency_ns = latency_ns, .uses_left = SIM_PREQUAL_UNLIMITED};
+        .server = server, .rif = rif, .latency_ns = latency_ns, .uses_left = 100};
     sim_prequal_pool_add (&pool, &probe);
 }
 
