@@ -182,6 +182,7 @@ static void json_has_the_report_and_what_a_simulation_adds (void **state)
     CHECK_DBL (low, <, high);
     CHECK_DBL (low, <, p99);
     CHECK_DBL (high, >, p99);
+    CHECK_DBL (fabs (p99 - (low + high) / 2), <, (high - low) / 4);
     CHECK_U64 (json_object_size (json_object_get (tied, "ci95_ms")), ==, 7);
     const json_t *minus = json_object_get (tied, "minus_baseline");
     CHECK_STR (json_string_value (json_object_get (minus, "baseline")), "single");

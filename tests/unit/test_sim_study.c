@@ -58,6 +58,7 @@ runner (const struct sim_run_options *options, struct sim_result *result, char w
         (double)(sim_draw (options->seed, SIM_STREAM_COPY, options->policy, 0) >> 11) * 0x1p-53;
     double factor = 1 + mood.noise * (u - 0.5) + mood.noise / 50 * (own - 0.5);
     factor *= policy->kind == SIM_POLICY_TIED ? 0.5 : 1;
+    factor *= 1 + policy->pick_samples / 100.0;
     factor /= 1 - options->scenario->workload.load;
     for (uint64_t i = 1; i <= SAMPLES; i++) {
         uint64_t ns = (uint64_t)((double)US (i) * factor);
@@ -314,6 +315,8 @@ static void a_hedge_percentile_is_that_of_single (void **state)
     scenario.policies[1].kind = SIM_POLICY_HEDGE;
     scenario.policies[1].pick = TIED_PICK_RANDOM;
     scenario.policies[1].hedge_ppm = 950000;
+    /* As the scenario's own single chooses. */
+    scenario.policies[0].pick_samples = 7;
     run (&study, 1);
     CHECK_U64 (study.policies[1].hedge_ns, ==,
                ti_hist_percentile (study.policies[0].sum.latency, 950000));
