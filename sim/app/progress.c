@@ -51,12 +51,15 @@ void app_progress_tell (void *context, uint64_t done, uint64_t all, tied_duratio
         return;
     self->shown_at = now;
     self->is_shown = true;
-    fprintf (stderr, "%s%s: %3.0f %%, about ", self->is_terminal ? "\r" : "", self->label,
-             100 * share);
-    /* One study knows its own budget; of several, the past tells. */
-    show_left ((self->count == 1 || share <= 0 ? (double)left : elapsed / share * (1 - share)) /
-               1e9);
-    fprintf (stderr, " left%s", self->is_terminal ? "\033[K" : "\n");
+    fprintf (stderr, "%s%s: %3.0f %%", self->is_terminal ? "\r" : "", self->label, 100 * share);
+    if (share > 0) {
+        /* One study knows its own budget; of several, the past tells. */
+        double ns = self->count == 1 ? (double)left : elapsed / share * (1 - share);
+        fputs (", about ", stderr);
+        show_left (ns / 1e9);
+        fputs (" left", stderr);
+    }
+    fputs (self->is_terminal ? "\033[K" : "\n", stderr);
     fflush (stderr);
 }
 
