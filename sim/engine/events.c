@@ -15,6 +15,7 @@
 #define NONE       UINT32_MAX
 #define RING_START 8192u /* bytes; small, so that a short lane stays in the cache */
 #define HEAP_START 64u
+#define LINE       64u
 
 struct record {
     tied_time_t at;
@@ -36,15 +37,16 @@ struct lane {
     uint32_t head, tail;
 };
 
+/* `order` of heap events has the number of the item in its low bits: a node is nothing but its key,
+ * and four of them are a cache line. */
 struct key {
     tied_time_t at;
     uint64_t order;
 };
 
-struct node {
-    struct key key;
-    uint32_t item;
-};
+#define ITEM_BITS 24
+#define ITEM_MASK ((UINT64_C (1) << ITEM_BITS) - 1)
+#define ORDER_MAX (UINT64_C (1) << (64 - ITEM_BITS))
 
 struct item {
     uint64_t value;
@@ -66,7 +68,8 @@ struct sim_events {
     uint32_t heap_count, heap_capacity;
     uint32_t free_item, free_blob;
     uint32_t blobs_count;
-    struct node *heap;
+    struct key *heap; /* children of i: 4 i + 1 and the next three; each four on a line */
+    void *heap_block;
     struct item *items; /* as many as the heap has room for */
     struct blob *blobs;
     uint64_t order;
@@ -78,9 +81,10 @@ struct sim_events {
 
 static const struct key no_key = {TIED_NEVER, UINT64_MAX};
 
+/* Without a branch: which of two comes first is as good as random. */
 static inline bool is_before (struct key a, struct key b)
 {
-    return a.at != b.at ? a.at < b.at : a.order < b.order;
+    return (a.at < b.at) | ((a.at == b.at) & (a.order < b.order));
 }
 
 static void *resize (void *memory, size_t count, size_t size)
@@ -111,7 +115,7 @@ void sim_events_free (struct sim_events *self)
         return;
     for (uint32_t i = 0; i < self->lanes_count; i++)
         free (self->lanes[i].bytes);
-    free (self->heap);
+    free (self->heap_block);
     free (self->items);
     free (self->blobs);
     free (self);
@@ -219,9 +223,17 @@ static void grow_heap (struct sim_events *self)
 {
     const uint32_t from = self->heap_capacity;
     const uint32_t to = from == 0 ? HEAP_START : from * 2;
+    unsigned char *block;
 
-    TI_ASSERT (to > from);
-    self->heap = resize (self->heap, to, sizeof *self->heap);
+    TI_ASSERT (to > from && to <= ITEM_MASK);
+    block = aligned_alloc (LINE, (to + 2 * LINE / sizeof (struct key)) * sizeof (struct key));
+    TI_ASSERT (block != NULL);
+    /* Entry 0 ends a line, so that 1 begins one. */
+    if (from > 0)
+        memcpy (block + LINE - sizeof (struct key), self->heap, from * sizeof (struct key));
+    free (self->heap_block);
+    self->heap_block = block;
+    self->heap = (struct key *)(void *)(block + LINE - sizeof (struct key));
     self->items = resize (self->items, to, sizeof *self->items);
     for (uint32_t i = to; i > from; i--) {
         self->items[i - 1].next = self->free_item;
@@ -251,50 +263,59 @@ static uint32_t new_blob (struct sim_events *self)
     return number;
 }
 
-static void sift_up (struct node *heap, uint32_t place, struct node node)
+static void sift_up (struct key *heap, uint32_t place, struct key key)
 {
     while (place > 0) {
         const uint32_t parent = (place - 1) / 4;
 
-        if (!is_before (node.key, heap[parent].key))
+        if (!is_before (key, heap[parent]))
             break;
         heap[place] = heap[parent];
         place = parent;
     }
-    heap[place] = node;
+    heap[place] = key;
 }
 
-static void sift_down (struct node *heap, uint32_t count, struct node node)
+static inline uint32_t earlier (const struct key *heap, uint32_t a, uint32_t b)
 {
+    return is_before (heap[b], heap[a]) ? b : a;
+}
+
+/* The hole at the top sinks to a leaf, and the last entry rises from there: it was a leaf, and
+ * seldom rises far. */
+static void remove_first (struct key *heap, uint32_t count)
+{
+    const struct key last = heap[count];
     uint32_t place = 0;
 
     for (;;) {
         const uint32_t child = place * 4 + 1;
-        const uint32_t end = child + 4 < count ? child + 4 : count;
         uint32_t least = child;
 
-        if (child >= count)
-            break;
-        for (uint32_t i = child + 1; i < end; i++)
-            if (is_before (heap[i].key, heap[least].key))
-                least = i;
-        if (!is_before (heap[least].key, node.key))
-            break;
+        if (child + 4 <= count) {
+            least = earlier (heap, earlier (heap, child, child + 1),
+                             earlier (heap, child + 2, child + 3));
+        } else {
+            if (child >= count)
+                break;
+            for (uint32_t i = child + 1; i < count; i++)
+                least = earlier (heap, least, i);
+        }
         heap[place] = heap[least];
         place = least;
     }
-    heap[place] = node;
+    sift_up (heap, place, last);
 }
 
 static void put_heap (struct sim_events *self, const struct sim_event *event, uint64_t order)
 {
-    struct node node = {.key = {event->at, order}};
     struct item *item;
+    uint32_t number;
 
     if (self->free_item == NONE)
         grow_heap (self);
-    node.item = self->free_item;
-    item = &self->items[node.item];
+    number = self->free_item;
+    item = &self->items[number];
     self->free_item = item->next;
     item->value = event->value;
     item->kind = event->kind;
@@ -306,18 +327,19 @@ static void put_heap (struct sim_events *self, const struct sim_event *event, ui
         item->next = new_blob (self);
         memcpy (self->blobs[item->next].bytes, event->bytes, event->size);
     }
-    sift_up (self->heap, self->heap_count++, node);
-    HEAP_KEY (self) = self->heap[0].key;
+    sift_up (self->heap, self->heap_count++, (struct key){event->at, order | number});
+    HEAP_KEY (self) = self->heap[0];
 }
 
 /* The blob is free from now on, but its bytes stay until it is used again. */
 static void take_heap (struct sim_events *self, struct sim_event *out)
 {
-    const struct node node = self->heap[0];
-    struct item *item = &self->items[node.item];
+    const struct key key = self->heap[0];
+    const uint32_t number = (uint32_t)(key.order & ITEM_MASK);
+    struct item *item = &self->items[number];
 
-    out->at = node.key.at;
-    out->order = node.key.order;
+    out->at = key.at;
+    out->order = key.order;
     out->kind = item->kind;
     out->a = item->a;
     out->b = item->b;
@@ -332,10 +354,10 @@ static void take_heap (struct sim_events *self, struct sim_event *out)
         self->free_blob = item->next;
     }
     item->next = self->free_item;
-    self->free_item = node.item;
+    self->free_item = number;
     if (--self->heap_count > 0) {
-        sift_down (self->heap, self->heap_count, self->heap[self->heap_count]);
-        HEAP_KEY (self) = self->heap[0].key;
+        remove_first (self->heap, self->heap_count);
+        HEAP_KEY (self) = self->heap[0];
     } else {
         HEAP_KEY (self) = no_key;
     }
@@ -348,8 +370,10 @@ void sim_events_put (struct sim_events *self, int lane, const struct sim_event *
     uint64_t order = self->order++;
 
     TI_ASSERT (event->size <= SIM_EVENT_BYTES_MAX && event->at != TIED_NEVER);
+    TI_ASSERT (order < ORDER_MAX);
     if (self->shuffle_seed != 0)
         order = ti_mix (order ^ self->shuffle_seed);
+    order <<= ITEM_BITS;
     self->count++;
     if (lane < 0) {
         put_heap (self, event, order);
@@ -364,8 +388,7 @@ static inline uint32_t first_of (const struct sim_events *self)
     uint32_t first = SIM_LANES_MAX;
 
     for (uint32_t i = 0; i < self->lanes_count; i++)
-        if (is_before (self->first[i], self->first[first]))
-            first = i;
+        first = is_before (self->first[i], self->first[first]) ? i : first;
     return first;
 }
 
@@ -374,11 +397,11 @@ tied_time_t sim_events_time (const struct sim_events *self)
     return self->first[first_of (self)].at;
 }
 
-bool sim_events_take (struct sim_events *self, struct sim_event *out)
+bool sim_events_take_before (struct sim_events *self, tied_time_t limit, struct sim_event *out)
 {
     const uint32_t first = first_of (self);
 
-    if (self->count == 0)
+    if (self->first[first].at >= limit)
         return false;
     self->count--;
     if (first == SIM_LANES_MAX)
@@ -386,6 +409,11 @@ bool sim_events_take (struct sim_events *self, struct sim_event *out)
     else
         take_lane (self, first, out);
     return true;
+}
+
+bool sim_events_take (struct sim_events *self, struct sim_event *out)
+{
+    return sim_events_take_before (self, TIED_NEVER, out);
 }
 
 uint64_t sim_events_count (const struct sim_events *self)

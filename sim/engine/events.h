@@ -2,7 +2,8 @@
 /*
  * Events in the order of (time, order of scheduling), or with a seeded shuffle of equal times. A
  * 4-ary heap for events of any time, and lanes for those whose delay is constant: what enters a
- * lane enters in the order of its times, so a ring of bytes is enough and nothing is sifted.
+ * lane enters in the order of its times, so a ring of bytes is enough and nothing is sifted. At
+ * most 2^24 events are in the heap, and 2^40 pass through in a life.
  *
  * An event is a small record of the caller's; a lane record may carry a message. One owner.
  */
@@ -46,6 +47,8 @@ void sim_events_put (struct sim_events *self, int lane, const struct sim_event *
 tied_time_t sim_events_time (const struct sim_events *self);
 /* Takes the first event; false: none. */
 bool sim_events_take (struct sim_events *self, struct sim_event *out);
+/* The same, if it comes before `limit`. */
+bool sim_events_take_before (struct sim_events *self, tied_time_t limit, struct sim_event *out);
 uint64_t sim_events_count (const struct sim_events *self);
 /* Memory taken by now. */
 size_t sim_events_bytes (const struct sim_events *self);

@@ -124,24 +124,21 @@ static enum ending run (struct world *self)
 
     greet (self);
     for (;;) {
-        const tied_time_t time = sim_events_time (self->events);
         tied_time_t arrival = TIED_NEVER;
 
         if (!sim_source_is_done (self->source))
             arrival = ti_time_add (sim_source_time (self->source), self->origin);
         else if (self->calls_unsettled == 0)
             return ENDING_DONE;
-        if (arrival == TIED_NEVER && time == TIED_NEVER)
-            return ENDING_DONE;
         self->result->events++;
-        if (arrival <= time) {
+        if (!sim_events_take_before (self->events, arrival, &event)) {
+            if (arrival == TIED_NEVER)
+                return ENDING_DONE; /* cannot be: clients never stop to probe */
             arrive (self, arrival);
             if (self->result->table_overflows > 0 && self->may_grow_calls)
                 return ENDING_CALLS_FULL;
             continue;
         }
-        if (!sim_events_take (self->events, &event))
-            TI_UNREACHABLE ();
         dispatch (self, &event);
         if (self->is_queue_full && self->may_grow_queue)
             return ENDING_QUEUE_FULL;

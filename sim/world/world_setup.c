@@ -11,7 +11,7 @@
 #include <tied/error.h>
 
 #define LINE          64u
-#define RING_FIRST    256u
+#define RING_FIRST    64u
 #define SILENCE_BEATS 10u
 
 /* ---- memory ---- */
@@ -328,15 +328,21 @@ static bool make_groups (struct world *self)
     return true;
 }
 
-/* A shuffle changes the order of equal times within a lane only by having several. */
+/* A shuffle changes the order of equal times within a lane only by having several. Else what takes
+ * equally long shares a lane. */
 static void make_lanes (struct world *self)
 {
     const struct sim_network *network = &self->scenario->network;
+    const bool is_shared = !self->scenario->shuffles_ties && !network->client.has_extra &&
+                           !network->peer.has_extra &&
+                           network->client.fixed_ns == network->peer.fixed_ns;
 
     self->lanes = self->scenario->shuffles_ties ? WORLD_LANES : 1;
     for (uint32_t i = 0; i < self->lanes; i++) {
         self->client_lanes[i] = network->client.has_extra ? -1 : sim_events_add_lane (self->events);
-        self->peer_lanes[i] = network->peer.has_extra ? -1 : sim_events_add_lane (self->events);
+        self->peer_lanes[i] = self->client_lanes[i];
+        if (!is_shared)
+            self->peer_lanes[i] = network->peer.has_extra ? -1 : sim_events_add_lane (self->events);
     }
 }
 

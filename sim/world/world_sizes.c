@@ -5,12 +5,12 @@
 #include "tools/dist.h"
 
 /* First sizes, and bounds of the larger ones: all tables together stay below about a gigabyte. */
-#define QUEUE_FIRST 256u
-#define CALLS_FIRST 256u
+#define QUEUE_FIRST 32u
+#define CALLS_FIRST 64u
 #define GROWTH      8u
 #define QUEUE_SLOTS (UINT64_C (1) << 23)
 #define CALLS_SLOTS (UINT64_C (1) << 21)
-#define NOTES_FIRST 64u
+#define NOTES_FIRST 16u
 #define NOTES_LAST  16384u /* as many as a replica keeps by default */
 
 static bool is_bursty (const struct sim_scenario *s)
@@ -19,17 +19,23 @@ static bool is_bursty (const struct sim_scenario *s)
            s->workload.arrivals == SIM_ARRIVALS_MMPP || s->workload.arrivals == SIM_ARRIVALS_TRACE;
 }
 
-/* Calls at once that a load gives by Little's law, were every replica a queue of its own. */
-static double calls_at_once (const struct sim_scenario *s)
+/* Of the workers; no more than 0.95, whatever is offered. */
+static double load_of (const struct sim_scenario *s)
 {
     const double work =
         sim_scenario_rate_per_s (s) * s->workload.fan_out * sim_scenario_mean_service_ns (s) * 1e-9;
-    double load = work / sim_scenario_capacity (s);
+    const double load = work / sim_scenario_capacity (s);
+
+    return load < 0.95 ? load : 0.95;
+}
+
+/* Calls at once by Little's law, were every replica a queue of its own. */
+static double calls_at_once (const struct sim_scenario *s)
+{
+    const double load = load_of (s);
 
     if (s->workload.arrivals == SIM_ARRIVALS_CLOSED)
         return (double)s->workload.users * s->workload.fan_out;
-    if (!(load < 0.95))
-        load = 0.95;
     return (double)s->replicas.count * s->replicas.workers * load / (1 - load);
 }
 
@@ -40,7 +46,7 @@ static uint32_t at_most (double value, uint64_t limit)
 
 static uint64_t queue_limit (const struct sim_scenario *s)
 {
-    return ti_max (QUEUE_FIRST, ti_min (s->replicas.queue_depth, QUEUE_SLOTS / s->replicas.count));
+    return ti_min (s->replicas.queue_depth, ti_max (QUEUE_FIRST, QUEUE_SLOTS / s->replicas.count));
 }
 
 static uint64_t calls_limit (const struct sim_scenario *s)
@@ -48,24 +54,29 @@ static uint64_t calls_limit (const struct sim_scenario *s)
     return ti_max (CALLS_FIRST, ti_min (UINT64_C (1) << 20, CALLS_SLOTS / s->clients));
 }
 
+/* Small tables stay in the cache, and most runs never fill them: a queue is longer than this once
+ * in a thousand million arrivals, were arrivals and services memoryless. */
 struct world_sizes world_first_sizes (const struct sim_scenario *s, bool is_generous)
 {
-    const double factor = (is_bursty (s) ? 8 : 1) * (is_generous ? (double)GROWTH : 1);
+    const double factor = (is_bursty (s) ? GROWTH : 1) * (is_generous ? GROWTH * GROWTH : 1);
+    const double depth = 21 / (1 - load_of (s)) * factor;
+    uint64_t slots = QUEUE_FIRST;
     struct world_sizes sizes;
 
-    sizes.queue_depth = at_most (QUEUE_FIRST * factor, queue_limit (s));
-    sizes.queue_depth = (uint32_t)ti_min (sizes.queue_depth, s->replicas.queue_depth);
-    sizes.calls_max = at_most (CALLS_FIRST * factor + 4.0 * s->workload.fan_out +
-                                   16 * factor * calls_at_once (s) / s->clients,
-                               calls_limit (s));
+    /* The index of the queue has room for a power of two: use all of it. */
+    while ((double)slots < depth + s->replicas.workers)
+        slots *= 2;
+    sizes.queue_depth = (uint32_t)ti_min (slots - s->replicas.workers, queue_limit (s));
+    sizes.calls_max = at_most (
+        factor * (CALLS_FIRST + 4.0 * s->workload.fan_out + 4 * calls_at_once (s) / s->clients),
+        calls_limit (s));
     return sizes;
 }
 
 bool world_grow_sizes (const struct sim_scenario *s, bool is_queue, struct world_sizes *sizes)
 {
     uint32_t *size = is_queue ? &sizes->queue_depth : &sizes->calls_max;
-    const uint64_t limit =
-        is_queue ? ti_min (queue_limit (s), s->replicas.queue_depth) : calls_limit (s);
+    const uint64_t limit = is_queue ? queue_limit (s) : calls_limit (s);
 
     if (*size >= limit)
         return false;
