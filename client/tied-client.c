@@ -157,6 +157,13 @@ int main (int argc, char **argv)
          .argument = "FILE",
          .help = "write the results as JSON (docs/json.md)",
          .commands = "bench"},
+        {.name = "record",
+         .kind = TI_CLI_STRING,
+         .value = &app.record,
+         .argument = "FILE",
+         .help = "write a line of CSV to FILE for every measured call: when it should have been "
+                 "sent, who answered, and its times; tied-sim replay reads it",
+         .commands = "bench"},
         {.name = "report",
          .kind = TI_CLI_STRING,
          .value = &app.report,

@@ -17,6 +17,7 @@
 #include "app/work.h"
 #include "tools/cli.h"
 #include "tools/json.h"
+#include "tools/recording.h"
 #include "zmq/clock.h"
 
 #define PEERS_MAX 64
@@ -33,6 +34,8 @@ struct app {
     const char *bind;
     const char *peer_bind;
     const char *stats_path;
+    const char *record_path;
+    struct ti_recording recording;
     struct ti_pair pairs[PEERS_MAX];
     struct ti_pairs peers;
     struct ti_service service;
@@ -155,6 +158,12 @@ static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
          .value = &app->stats_path,
          .argument = "FILE",
          .help = "write all counters as JSON to FILE at the end"},
+        {.name = "record",
+         .kind = TI_CLI_STRING,
+         .value = &app->record_path,
+         .argument = "FILE",
+         .help = "write a line of CSV to FILE for every copy that was received: when it came, how "
+                 "long it waited and was served, and what became of it; tied-sim replay reads it"},
     };
     const struct ti_cli cli = {
         .program = "tied-replica",
@@ -214,10 +223,30 @@ static int take_signals (struct app *app)
     return app->signals >= 0 ? 0 : fail ("cannot watch", "signals", strerror (errno));
 }
 
+/* Inside the replica's lock: a line in memory, and now and then a write of 64 KiB. */
+static void record (void *arg, const struct tied_copy_record *copy)
+{
+    struct app *app = arg;
+    char arrived[TI_RECORDING_US_MAX], queue[TI_RECORDING_US_MAX], service[TI_RECORDING_US_MAX];
+    char call[TI_RECORDING_CALL_MAX];
+    bool is_rejected = copy->fate == TIED_FATE_REJECTED;
+
+    ti_recording_put (&app->recording, "%s,%s,%u,%s,%s,%s,%s%s%s",
+                      ti_recording_us (copy->arrived_at, arrived),
+                      ti_recording_call (copy->call, call), copy->copy, app->options.id,
+                      ti_recording_us (copy->queue_ns, queue),
+                      ti_recording_us (copy->service_ns, service), tied_fate_name ((int)copy->fate),
+                      is_rejected ? "_" : "", is_rejected ? tied_reject_name (copy->reject) : "");
+}
+
 static int set_up (struct app *app)
 {
     int rc;
 
+    if (app->record_path) {
+        app->options.observe = record;
+        app->options.observe_arg = app;
+    }
     app->replica = tied_replica_new (&app->options);
     if (!app->replica)
         return fail ("cannot create", "replica", "out of memory or descriptors");
@@ -293,6 +322,14 @@ static int write_stats (struct app *app)
     return rc == 0 ? 0 : fail ("cannot write", app->stats_path, strerror (errno));
 }
 
+/* A replica that has not stopped may still record; what it has recorded is written at exit. */
+static int finish_recording (struct app *app, bool is_stopped)
+{
+    if (!is_stopped || ti_recording_close (&app->recording) == 0)
+        return 0;
+    return fail ("cannot write", app->record_path, strerror (errno));
+}
+
 static int run (struct app *app)
 {
     const char *peers;
@@ -301,6 +338,10 @@ static int run (struct app *app)
     /* Opened first: a wrong path shows now and not after a long measurement. */
     if (app->stats_path && !(app->stats = fopen (app->stats_path, "w")))
         return fail ("cannot write", app->stats_path, strerror (errno));
+    if (app->record_path && ti_recording_open (&app->recording, app->record_path,
+                                               "t_us,call,copy,replica,queue_us,service_us,"
+                                               "outcome") != 0)
+        return fail ("cannot write", app->record_path, strerror (errno));
     if (take_signals (app) != 0 || set_up (app) != 0)
         return TI_EXIT_FAILED;
     peers = tied_replica_peer_endpoint (app->replica);
@@ -311,6 +352,8 @@ static int run (struct app *app)
     rc = tied_replica_stop (app->replica, app->drain_ns);
     if (rc != 0)
         (void)fail ("not drained", app->options.id, tied_error_text (rc));
+    if (finish_recording (app, rc == 0) != 0)
+        rc = TI_EXIT_FAILED;
     if (write_stats (app) != 0)
         rc = TI_EXIT_FAILED;
     return rc == 0 ? TI_EXIT_OK : TI_EXIT_FAILED;

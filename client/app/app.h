@@ -32,7 +32,7 @@ struct app {
     const char *method;
     uint64_t body_size;
     uint64_t seed;
-    const char *json, *report;
+    const char *json, *report, *record;
 };
 
 /* Each returns the exit code of the program. */

@@ -226,12 +226,12 @@ static int set_up (struct bench *self)
     self->before = replica_stats_new (self->app->replicas.count);
     self->after = replica_stats_new (self->app->replicas.count);
     self->body = calloc (1, (size_t)self->app->body_size + 1);
-    self->lateness = calloc (self->calls_max, sizeof *self->lateness);
-    self->lateness_free = calloc (self->calls_max, sizeof *self->lateness_free);
-    if (!self->before || !self->after || !self->body || !self->lateness || !self->lateness_free)
+    self->calls = calloc (self->calls_max, sizeof *self->calls);
+    self->calls_free = calloc (self->calls_max, sizeof *self->calls_free);
+    if (!self->before || !self->after || !self->body || !self->calls || !self->calls_free)
         return app_fail ("out of memory");
     for (uint32_t i = 0; i < self->calls_max; i++)
-        self->lateness_free[self->lateness_free_count++] = self->calls_max - 1 - i;
+        self->calls_free[self->calls_free_count++] = self->calls_max - 1 - i;
     self->total_ns = self->policies_count * (self->app->duration_ns + self->app->warmup_ns);
     for (uint32_t i = 0; rc == 0 && i < self->policies_count; i++) {
         struct bench_policy *policy = &self->policies[i];
@@ -295,6 +295,24 @@ static int report (struct bench *self)
     return rc;
 }
 
+static int start_recording (struct bench *self)
+{
+    const char *path = self->app->record;
+
+    if (!path || ti_recording_open (&self->recording, path,
+                                    "t_us,policy,call,replica,copies,queue_us,service_us,"
+                                    "latency_us,outcome") == 0)
+        return TI_EXIT_OK;
+    return app_fail ("cannot write %s: %s", path, strerror (errno));
+}
+
+static int finish_recording (struct bench *self)
+{
+    if (ti_recording_close (&self->recording) == 0)
+        return TI_EXIT_OK;
+    return app_fail ("cannot write %s: %s", self->app->record, strerror (errno));
+}
+
 static void tear_down (struct bench *self)
 {
     for (uint32_t i = 0; i < BENCH_PICKS; i++)
@@ -303,8 +321,8 @@ static void tear_down (struct bench *self)
     free (self->before);
     free (self->after);
     free (self->body);
-    free (self->lateness);
-    free (self->lateness_free);
+    free (self->calls);
+    free (self->calls_free);
 }
 
 int app_bench (struct app *app)
@@ -331,11 +349,16 @@ int app_bench (struct app *app)
         return rc;
     /* The kernel may end a sleep 50 us late by default, which arrivals would show. */
     (void)prctl (PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    rc = set_up (&bench);
+    rc = start_recording (&bench);
+    if (rc == 0)
+        rc = set_up (&bench);
     if (rc == 0)
         rc = run (&bench);
     if (rc == 0)
         rc = report (&bench);
+    /* What was measured is written even if the rest failed. */
+    if (finish_recording (&bench) != 0)
+        rc = TI_EXIT_FAILED;
     tear_down (&bench);
     return rc;
 }

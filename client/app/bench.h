@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "policy.h"
 #include "replica_stats.h"
+#include "tools/recording.h"
 
 /* Where one policy's figures are collected. */
 struct bench_policy {
@@ -18,6 +19,12 @@ struct bench_policy {
     tied_client_t *client; /* shared by the policies with the same choice of replicas */
     struct ti_report_policy *result;
     uint64_t service_ns; /* time that handlers ran, as the replicas saw it */
+};
+
+/* A call in flight. */
+struct bench_call {
+    tied_time_t intended; /* when it should have been sent */
+    tied_duration_t lateness;
 };
 
 #define BENCH_PICKS (TIED_PICK_ROUND_ROBIN + 1)
@@ -31,14 +38,15 @@ struct bench {
     struct replica_stats *before, *after;
     bool is_absent[APP_REPLICAS_MAX]; /* see replica_stats_read () */
     unsigned char *body;
-    uint64_t next_key;       /* of the calls of this slice: the same for every policy */
-    uint64_t *lateness_free; /* numbers that calls in flight may use, see bench_load.c */
-    uint64_t *lateness;
-    uint32_t lateness_free_count;
+    uint64_t next_key;        /* of the calls of this slice: the same for every policy */
+    struct bench_call *calls; /* calls_max of them */
+    uint32_t *calls_free;     /* numbers of those that are not in use */
+    uint32_t calls_free_count;
     uint32_t calls_max;
     uint32_t in_flight;
     uint64_t total_ns, done_ns; /* of all slices, for the progress line */
     tied_time_t shown_at;
+    struct ti_recording recording;
 };
 
 /* Send one slice of load and wait for the end of every call. measured: keep the figures. 0, or an

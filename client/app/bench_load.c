@@ -58,26 +58,61 @@ static tied_duration_t draw_gap (struct ti_prng *prng, double rate)
     return (tied_duration_t)(-log (u) * 1e9 / rate);
 }
 
-static void
-record (struct bench *self, struct bench_policy *policy, struct tied_reply *reply, bool is_measured)
+static bool is_answer (uint32_t outcome)
 {
-    uint64_t *lateness = reply->user;
-    const struct tied_client_completion *details = &reply->details;
+    return outcome == TIED_OUTCOME_OK || outcome == TIED_OUTCOME_APP_ERROR;
+}
+
+static void count (struct bench_policy *policy,
+                   const struct tied_client_completion *details,
+                   tied_duration_t lateness)
+{
     struct ti_report_policy *result = policy->result;
 
+    result->calls++;
+    result->outcomes[details->outcome]++;
+    result->copies += details->copies_sent;
+    if (details->not_sent != TIED_NOT_SENT_NONE)
+        result->not_sent[details->not_sent]++;
+    if (details->hedge_not_sent != TIED_NOT_SENT_NONE)
+        result->not_sent[details->hedge_not_sent]++;
+    if (is_answer (details->outcome))
+        ti_hist_record (result->latency, lateness + details->latency_ns);
+    result->lateness_max_ns = ti_max (result->lateness_max_ns, lateness);
+}
+
+static void record (struct bench *self,
+                    const struct bench_policy *policy,
+                    const struct tied_reply *reply,
+                    const struct bench_call *call)
+{
+    const struct tied_client_completion *details = &reply->details;
+    char intended[TI_RECORDING_US_MAX], queue[TI_RECORDING_US_MAX], service[TI_RECORDING_US_MAX];
+    char latency[TI_RECORDING_US_MAX], id[TI_RECORDING_CALL_MAX];
+
+    if (!self->recording.file)
+        return;
+    ti_recording_put (&self->recording, "%s,%s,%s,%s,%u,%s,%s,%s,%s",
+                      ti_recording_us (call->intended, intended), policy->policy.name,
+                      ti_recording_call (reply->id, id), reply->winner_id ? reply->winner_id : "-",
+                      (unsigned)details->copies_sent, ti_recording_us (details->queue_ns, queue),
+                      ti_recording_us (details->service_ns, service),
+                      ti_recording_us (call->lateness + details->latency_ns, latency),
+                      tied_outcome_name ((int)details->outcome));
+}
+
+static void end_call (struct bench *self,
+                      struct bench_policy *policy,
+                      struct tied_reply *reply,
+                      bool is_measured)
+{
+    const struct bench_call *call = reply->user;
+
     if (is_measured) {
-        result->calls++;
-        result->outcomes[details->outcome]++;
-        result->copies += details->copies_sent;
-        if (details->not_sent != TIED_NOT_SENT_NONE)
-            result->not_sent[details->not_sent]++;
-        if (details->hedge_not_sent != TIED_NOT_SENT_NONE)
-            result->not_sent[details->hedge_not_sent]++;
-        if (details->outcome == TIED_OUTCOME_OK || details->outcome == TIED_OUTCOME_APP_ERROR)
-            ti_hist_record (result->latency, *lateness + details->latency_ns);
-        result->lateness_max_ns = ti_max (result->lateness_max_ns, *lateness);
+        count (policy, &reply->details, call->lateness);
+        record (self, policy, reply, call);
     }
-    self->lateness_free[self->lateness_free_count++] = (uint64_t)(lateness - self->lateness);
+    self->calls_free[self->calls_free_count++] = (uint32_t)(call - self->calls);
     self->in_flight--;
     tied_reply_release (reply);
 }
@@ -90,7 +125,7 @@ collect (struct bench *self, struct bench_policy *policy, tied_time_t until, boo
     tied_duration_t wait = ti_time_sub (until, ti_clock_now ());
 
     if (tied_client_next (policy->client, wait, &reply) == 0)
-        record (self, policy, &reply, is_measured);
+        end_call (self, policy, &reply, is_measured);
 }
 
 /* The replicas of the load tests take the service time from the key, so that each policy meets the
@@ -106,7 +141,7 @@ static void write_key (struct bench *self)
 static int submit (struct bench *self, struct bench_policy *policy, tied_time_t intended)
 {
     struct tied_call call;
-    uint64_t slot = self->lateness_free[self->lateness_free_count - 1];
+    struct bench_call *in_flight = &self->calls[self->calls_free[self->calls_free_count - 1]];
     int rc;
 
     write_key (self);
@@ -116,12 +151,13 @@ static int submit (struct bench *self, struct bench_policy *policy, tied_time_t 
     call.hedge_ns = policy->policy.hedge_ns;
     call.is_idempotent = true;
     call.to_queue = true;
-    call.user = &self->lateness[slot];
-    self->lateness[slot] = ti_time_sub (ti_clock_now (), intended);
+    call.user = in_flight;
+    in_flight->intended = intended;
+    in_flight->lateness = ti_time_sub (ti_clock_now (), intended);
     rc = tied_client_submit (policy->client, &call, NULL);
     if (rc != 0)
         return app_fail ("cannot submit: %s", tied_error_text (rc));
-    self->lateness_free_count--;
+    self->calls_free_count--;
     self->in_flight++;
     return 0;
 }
@@ -140,7 +176,7 @@ static bool is_due (const struct slice *slice, tied_time_t now, tied_time_t *out
 {
     const struct bench *bench = slice->bench;
 
-    if (bench->lateness_free_count == 0)
+    if (bench->calls_free_count == 0)
         return false;
     if (bench->app->has_rate) {
         *out_intended = slice->arrival;
@@ -199,7 +235,7 @@ int bench_slice (struct bench *self,
     rc = drive (&slice);
     /* Arrivals that this program could not send in time are still sent: they count as late. */
     while (rc == 0 && self->app->has_rate && slice.arrival < slice.end) {
-        if (self->lateness_free_count > 0) {
+        if (self->calls_free_count > 0) {
             rc = submit (self, policy, slice.arrival);
             slice.arrival += draw_gap (&slice.prng, self->app->rate);
         } else {

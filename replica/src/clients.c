@@ -173,7 +173,10 @@ static void on_request (tied_replica_t *self,
             ti_names_find (&self->peer_names, request->sibling.data, request->sibling.size);
     self->arrival = envelope;
     self->arrived = request;
-    (void)!ti_replica_step (self, &event);
+    if (self->options.observe)
+        ti_observe_request (self, &event);
+    else
+        (void)!ti_replica_step (self, &event);
     self->arrival = NULL;
     self->arrived = NULL;
 }

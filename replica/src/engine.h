@@ -92,7 +92,9 @@ struct tied_request {
     enum ti_request_state state;
     uint32_t method; /* index in names, TI_NAME_NONE: pull mode without declared methods */
     uint8_t copy;
+    uint8_t reject; /* enum tied_reject it leaves the queue for, 0: none */
     struct tied_call_id call;
+    tied_time_t arrived_at, started_at;
     zmq_msg_t header;
     zmq_msg_t body_frame;
     size_t bytes;                 /* of the two; counted in bytes_held */
@@ -128,6 +130,7 @@ struct tied_replica {
     struct ti_envelope *arrival;             /* being stepped: ADMIT takes its frames */
     const struct tied_wire_request *arrived; /* its header */
     uint32_t arrived_method;                 /* its method's index */
+    bool is_arrival_settled;                 /* it was kept, or its fate is told */
     struct tied_replica_event follow_ups[TI_FOLLOW_UPS_MAX];
     uint32_t follow_ups_count;
     uint32_t gone_count;     /* CLIENT_GONE among them */
@@ -227,6 +230,15 @@ int ti_answer (tied_replica_t *self,
                void *sock,
                struct ti_envelope *to,
                struct tied_message *message);
+
+/* observe.c: what options.observe is told; called only if it is set. */
+/* Step REQUEST, whose message is `arrived`. */
+void ti_observe_request (tied_replica_t *self, const struct tied_replica_event *event);
+void ti_observe_reject (tied_replica_t *self, const struct tied_replica_action *action);
+/* The copy leaves the queue without a run. */
+void ti_observe_release (const struct tied_request *request);
+/* Its handler has answered. */
+void ti_observe_finish (const struct tied_request *request);
 
 /* report.c */
 void ti_stats_fill (tied_replica_t *self, struct tied_replica_stats *out);

@@ -61,6 +61,9 @@ static void admit (tied_replica_t *self, const struct tied_replica_action *actio
     request->state = TI_REQUEST_QUEUED;
     request->call = arrived->call;
     request->copy = arrived->copy;
+    request->reject = TIED_REJECT_NONE;
+    request->arrived_at = self->now;
+    self->is_arrival_settled = true;
     request->method = self->arrived_method;
     request->method_name = arrived->method;
     request->body = arrived->body;
@@ -86,6 +89,7 @@ static void run (tied_replica_t *self, const struct tied_replica_action *action)
 
     TI_ASSERT (request->state == TI_REQUEST_QUEUED);
     request->state = TI_REQUEST_RUNNING;
+    request->started_at = self->now;
     request->deadline = ti_time_add (self->now, action->remaining_ns);
     memcpy (request->method_text, request->method_name.data, request->method_name.size);
     request->method_text[request->method_name.size] = '\0';
@@ -152,6 +156,8 @@ static void reject (tied_replica_t *self, const struct tied_replica_action *acti
                                                 .reason = action->reason,
                                                 .load = action->load}};
 
+    if (self->options.observe)
+        ti_observe_reject (self, action);
     ti_send_to_client (self, action->client, &message, &self->stats.rejects_dropped);
 }
 
@@ -196,6 +202,8 @@ void ti_perform (tied_replica_t *self, const struct tied_replica_action *action)
         reply (self, action);
         return;
     case TIED_REPLICA_ACT_RELEASE:
+        if (self->options.observe)
+            ti_observe_release (&self->slots[action->slot]);
         ti_request_free (&self->slots[action->slot]);
         return;
     case TIED_REPLICA_ACT_FORGET_CLIENT:

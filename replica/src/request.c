@@ -109,6 +109,8 @@ static int answer (tied_request_t *request, uint32_t status, const void *body, s
         request->answer = (struct tied_view){body, size};
         rc = ti_replica_step (self, &finish);
         TI_ASSERT (rc == 0);
+        if (self->options.observe)
+            ti_observe_finish (request);
         ti_request_free (request);
         settle_after_answer (self);
     }

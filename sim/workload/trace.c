@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <tied/error.h>
+#include <tied/replica.h>
 
 #include "csv.h"
 #include "tools/cli.h"
@@ -44,6 +45,13 @@ bool sim_trace_is_end_to_end (const char *name)
         if (has_word (name, words[i]))
             return true;
     return false;
+}
+
+bool sim_trace_has_run (const char *outcome)
+{
+    return strcmp (outcome, tied_outcome_name (TIED_OUTCOME_OK)) == 0 ||
+           strcmp (outcome, tied_outcome_name (TIED_OUTCOME_APP_ERROR)) == 0 ||
+           strcmp (outcome, tied_fate_name (TIED_FATE_EXECUTED)) == 0;
 }
 
 double sim_trace_unit_ns (const char *heading)
@@ -94,6 +102,21 @@ find_default (struct sim_trace_file *self, const char *const *defaults, char why
                 return find (self, *defaults, why);
     return sim_csv_refuse (&self->csv, why, "has %u columns: say which one with \"column\"",
                            self->csv.fields_count);
+}
+
+/* t_us and outcome together are what tied-replica and tied-client write. */
+static void find_outcome (struct sim_trace_file *self)
+{
+    bool has_time = false;
+
+    for (uint32_t i = 0; i < self->csv.fields_count; i++) {
+        has_time = has_time || strcmp (self->csv.fields[i], "t_us") == 0;
+        if (strcmp (self->csv.fields[i], "outcome") == 0) {
+            self->outcome = i;
+            self->is_recording = true;
+        }
+    }
+    self->is_recording = self->is_recording && has_time;
 }
 
 /* A file without a heading: its first line is data. */
@@ -157,6 +180,7 @@ int sim_trace_open (struct sim_trace_file *self,
         rc = open_plain (self, column, why);
     else if (rc == 1) {
         self->fields_wanted = self->csv.fields_count;
+        find_outcome (self);
         rc = column ? find (self, column, why) : find_default (self, defaults, why);
     }
     if (rc != 0)

@@ -94,7 +94,7 @@ static int add (const struct sim_trace_options *options,
     if (options->use == SIM_TRACE_SERVICE && ns > (double)TI_DIST_MAX_NS)
         return sim_csv_refuse (&file->csv, why, "column %.32s: %g is longer than 1h", file->heading,
                                value);
-    if (options->use == SIM_TRACE_TIMES && values->count > 0 &&
+    if (options->use == SIM_TRACE_TIMES && !file->is_recording && values->count > 0 &&
         (uint64_t)(ns + 0.5) < ((const uint64_t *)values->values)[values->count - 1])
         return sim_csv_refuse (&file->csv, why,
                                "column %.32s: %.17g is before the time of the line above: sort the "
@@ -103,6 +103,13 @@ static int add (const struct sim_trace_options *options,
     if (!push (values, (uint64_t)(ns + 0.5)))
         return sim_trace_no_memory (options->path, why);
     return TIED_OK;
+}
+
+static int compare_times (const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a;
+    const uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
 }
 
 static int read_values (const struct sim_trace_options *options,
@@ -117,6 +124,10 @@ static int read_values (const struct sim_trace_options *options,
     if (options->use == SIM_TRACE_SERVICE && sim_trace_is_end_to_end (file->heading))
         return refuse_end_to_end (options, file, why);
     while ((rc = sim_trace_next (file, &value, why)) == 1) {
+        /* What was dropped or refused has no service time. */
+        if (options->use == SIM_TRACE_SERVICE && file->is_recording &&
+            !sim_trace_has_run (file->csv.fields[file->outcome]))
+            continue;
         if (unit_ns == 0 && file->is_date)
             unit_ns = 1e9;
         if (unit_ns == 0 && (rc = unit_of (options, file, &unit_ns, why)) != 0)
@@ -125,14 +136,9 @@ static int read_values (const struct sim_trace_options *options,
         if (rc != 0)
             return rc;
     }
+    if (rc == 0 && options->use == SIM_TRACE_TIMES && file->is_recording && values->count > 0)
+        qsort (values->values, values->count, sizeof (uint64_t), compare_times);
     return rc;
-}
-
-static int compare_times (const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a;
-    const uint64_t y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
 }
 
 /* A line is written when its transaction ends: it began, or was due, latency_us before. */

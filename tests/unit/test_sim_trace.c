@@ -93,6 +93,27 @@ static void a_recording_gives_arrivals_and_service_times (void **state)
     sim_table_deinit (&table);
 }
 
+static void a_recording_is_sorted_and_only_what_ran_has_a_service_time (void **state)
+{
+    static const char text[] = "t_us,call,copy,replica,queue_us,service_us,outcome\n"
+                               "1500.250,1-2,0,a,0,250,executed\n"
+                               "1000.000,1-1,0,a,10,0,dropped\n"
+                               "1600.000,1-3,0,a,10,40,cancelled\n"
+                               "1700.000,1-4,0,a,0,0,rejected_full\n";
+    struct sim_table table = read_text (text, SIM_TRACE_TIMES, NULL);
+
+    (void)state;
+    CHECK_U64 (table.count, ==, 4);
+    CHECK_U64 (table.values[0], ==, 0);
+    CHECK_U64 (table.values[1], ==, 500250);
+    CHECK_U64 (table.values[3], ==, 700000);
+    sim_table_deinit (&table);
+    table = read_text (text, SIM_TRACE_SERVICE, NULL);
+    CHECK_U64 (table.count, ==, 1);
+    CHECK_U64 (table.values[0], ==, 250000);
+    sim_table_deinit (&table);
+}
+
 static void rounded_time_stamps_are_spread_over_their_step (void **state)
 {
     struct sim_table table = read_text ("timestamp,input_length\n0,1\n0,1\n0,1\n3000,1\n3000,1\n",
@@ -435,6 +456,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_recording_gives_arrivals_and_service_times),
+        cmocka_unit_test (a_recording_is_sorted_and_only_what_ran_has_a_service_time),
         cmocka_unit_test (rounded_time_stamps_are_spread_over_their_step),
         cmocka_unit_test (dates_count_from_the_first_one),
         cmocka_unit_test (a_plain_column_needs_a_unit),

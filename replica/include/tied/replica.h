@@ -44,6 +44,47 @@ typedef void (tied_handler_fn) (tied_request_t *request, void *arg);
 /* A running copy was cancelled; see tied_request_on_cancel () for what it may do. */
 typedef void (tied_cancelled_fn) (tied_request_t *request, void *arg);
 
+/* What became of a copy that was received; each has one fate. X (NAME, value, printed name) */
+#define TIED_FATE_MAP(X)                                                                           \
+    X (EXECUTED, 0, "executed")     /* ran, and its handler ended */                               \
+    X (CANCELLED, 1, "cancelled")   /* the same, and it was told to stop meanwhile */              \
+    X (DROPPED, 2, "dropped")       /* left the queue: its sibling started, its client cancelled   \
+                                       or is gone */                                               \
+    X (TOMBSTONED, 3, "tombstoned") /* its sibling's start was known before it came */             \
+    X (MERGED, 4, "merged")         /* a re-issue of a call that is here already */                \
+    X (DUPLICATE, 5, "duplicate")   /* the same copy again: ignored */                             \
+    X (EXPIRED, 6, "expired")       /* its time ran out before it started */                       \
+    X (REJECTED, 7, "rejected")     /* refused; the record says why */
+
+#define TIED_FATE_ENUM_(name, value, text) TIED_FATE_##name = (value),
+enum tied_fate {
+    TIED_FATE_MAP (TIED_FATE_ENUM_) TIED_FATE_COUNT
+};
+#undef TIED_FATE_ENUM_
+
+/* One copy, when its fate is known. */
+struct tied_copy_record {
+    struct tied_call_id call;
+    uint8_t copy;
+    uint8_t reject;             /* enum tied_reject: of EXPIRED and REJECTED, else 0 */
+    uint32_t fate;              /* enum tied_fate */
+    tied_time_t arrived_at;     /* on the clock of the machine, CLOCK_MONOTONIC */
+    tied_duration_t queue_ns;   /* from arrival until it started, or left without a run */
+    tied_duration_t service_ns; /* from start to answer; 0: it did not run */
+};
+
+/*
+ * Observes copies: called once for each that is counted in `received`, when its fate is known, so
+ * not in the order of arrival. Copies that are here when the replica is destroyed have none.
+ *
+ * Ownership: the record is borrowed until the function returns.
+ * Thread: any of the replica's and of those that call it, one at a time.
+ * Blocking: must not block: the replica stands still meanwhile, for its lock is held.
+ * Callback-safe: it must not call any function of the replica or of a request (deadlock).
+ * On error: has no way to fail.
+ */
+typedef void (tied_observe_fn) (void *arg, const struct tied_copy_record *record);
+
 enum tied_service {
     TIED_SERVICE_POOL = 0,
     TIED_SERVICE_PULL = 1,
@@ -66,6 +107,8 @@ struct tied_replica_options {
     void *zmq_context; /* a context to share, so that inproc works; NULL: its own. In a shared one
                           endpoints are free again only a moment after the end, and libzmq
                           never reconnects inproc */
+    tied_observe_fn *observe; /* told of every copy's fate; NULL, the default: nobody is */
+    void *observe_arg;        /* handed to observe */
     struct tied_replica_core_options core; /* workers, queue_depth, hedge_depth, ...; incarnation 0
                                               (the default here): drawn from the system */
 };
@@ -122,6 +165,19 @@ TIED_EXPORT void tied_replica_options_init (struct tied_replica_options *options
  */
 TIED_EXPORT TIED_NODISCARD int
 tied_replica_options_check (const struct tied_replica_options *options, const char **out_field);
+
+/**
+ * Printed name of a fate, as recordings have it ("executed"); "?" for a value outside the list.
+ *
+ * @return a static string, never NULL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
+TIED_EXPORT const char *tied_fate_name (int fate);
 
 /**
  * Make a replica: checks options and allocates, nothing else.
