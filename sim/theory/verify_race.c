@@ -20,7 +20,7 @@ static void two_servers (struct sim_rows *rows, double load)
     row->scenario.amount.calls = 5000000;
     if (load >= .9)
         return; /* too many calls for a narrow mean */
-    sim_row_length (row, 1 + mean, load * (1 + duplicates), 1, 0.45);
+    sim_row_length (row, 1 + mean, load * (1 + duplicates), 1, load < .7 ? 0.5 : 0.7);
     sim_row_check (row, SIM_QUANTITY_MEAN, mean, 0);
 }
 

@@ -97,9 +97,22 @@ void sim_row_length (struct sim_row *row, double mean, double busy, double c2, d
     row->scenario.amount.calls = (uint64_t)fmax (calls, CALLS_MIN);
 }
 
+/* In units of 1 / (1 - load): the servers must be past their beginning, when all are empty. A share
+ * of the calls is enough for few servers, but not for many. */
+#define WARM_UP_UNITS 10
+
+void sim_row_warm_up (struct sim_row *row, double replications)
+{
+    struct sim_amount *amount = &row->scenario.amount;
+    double load = fmin (row->scenario.workload.load, 0.99);
+    double calls = WARM_UP_UNITS * load / (1 - load) * row->scenario.replicas.count *
+                   row->scenario.replicas.workers;
+    amount->warm_up = fmax (amount->warm_up, calls * replications / (double)amount->calls);
+}
+
 double sim_row_shared (double load)
 {
-    return load < .9 ? 2 : 1.2;
+    return load < .9 ? 2 : 1.6;
 }
 
 void sim_row_policy (struct sim_row *row, enum sim_policy_kind kind, uint32_t d)

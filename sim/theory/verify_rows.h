@@ -79,6 +79,9 @@ void sim_row_length (struct sim_row *row, double mean, double busy, double c2, d
 /* The factor for several workers behind one queue, and for d = n: at low loads it is large. */
 double sim_row_shared (double load);
 
+/* Once the length is known: its warm-up, at the beginning of each replication. */
+void sim_row_warm_up (struct sim_row *row, double replications);
+
 /* The parts of the matrix. */
 void sim_rows_queues (struct sim_rows *self);     /* verify_queues.c */
 void sim_rows_redundancy (struct sim_rows *self); /* verify_redundancy.c */
