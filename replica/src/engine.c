@@ -18,8 +18,10 @@
 #define TURNS_MAX 64
 /* A quiet replica is as long without a look; to take all that is there then costs it nothing. */
 #define GAP TIED_MS (100)
-/* What came in a gap keeps copies from starting no longer than this. */
-#define CATCH_UP TIED_MS (20)
+/* What came in a gap keeps copies from starting no longer than this, or than so many messages take:
+   on a machine that is short of processors the time can be over before anything is done. */
+#define CATCH_UP        TIED_MS (20)
+#define CATCH_UP_FRAMES 10000
 
 void ti_engine_read_clock (tied_replica_t *self)
 {
@@ -85,22 +87,43 @@ static void receive (tied_replica_t *self, bool may_stop)
         self->dirty &= ~(unsigned)TI_DIRTY_CLIENTS;
 }
 
+static uint64_t frames_of (const tied_replica_t *self)
+{
+    return self->stats.frames_client + self->stats.frames_peer;
+}
+
+/* Receive what libzmq has, which includes the cancels of the first messages. Nothing here waits, so
+   it goes on after its time as far as the messages are counted. */
+static void take_all (tied_replica_t *self, bool may_stop, tied_time_t until, uint64_t frames_max)
+{
+    uint64_t before;
+
+    self->dirty |= TI_DIRTY_PEERS | TI_DIRTY_CLIENTS;
+    do {
+        before = frames_of (self);
+        receive (self, may_stop);
+        ti_engine_read_clock (self);
+    } while ((self->dirty & (TI_DIRTY_PEERS | TI_DIRTY_CLIENTS)) && frames_of (self) != before &&
+             (self->now < until || frames_of (self) < frames_max));
+}
+
 /* Receive until nothing comes. libzmq's thread may be behind as well and brings what the kernel has
-   kept piece by piece, so it gets the processor in between. A queue that is full from the outset
-   must not keep the cancels of its copies outside. */
+   kept piece by piece, so it gets the processor in between, and each time a look afterwards. A
+   queue that is full from the outset must not keep the cancels of its copies outside. */
 static void catch_up (tied_replica_t *self, bool may_stop)
 {
     tied_time_t until = ti_time_add (self->now, CATCH_UP);
-    uint64_t before;
+    uint64_t frames_max = frames_of (self) + CATCH_UP_FRAMES;
 
     may_stop = may_stop && !ti_clients_are_held (self);
-    do {
-        before = self->stats.frames_client + self->stats.frames_peer;
-        self->dirty |= TI_DIRTY_PEERS | TI_DIRTY_CLIENTS;
-        receive (self, may_stop);
+    for (;;) {
+        uint64_t before = frames_of (self);
+        take_all (self, may_stop, until, frames_max);
+        if (frames_of (self) == before || self->now >= until)
+            break;
         (void)sched_yield ();
         ti_engine_read_clock (self);
-    } while (self->stats.frames_client + self->stats.frames_peer != before && self->now < until);
+    }
     self->is_behind = false;
 }
 
