@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: MIT
+"""Three replica processes and the client's commands. Each process is ended by its number, and by
+the kernel if the script is killed outright."""
+import ctypes
+import json
+import os
+import random
+import re
+import select
+import signal
+import socket
+import statistics
+import subprocess
+import time
+
+IDS = ("a", "b", "c")
+WORKERS = 2
+HEDGE_DEPTH = 4 * WORKERS
+DEADLINE = "5s"
+
+
+class Failure(Exception):
+    """What a person reads in one line."""
+
+
+def die_with_us():
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)
+
+
+class Fleet:
+    """To be used in `with`, which ends the processes whatever happens."""
+
+    def __init__(self, bin_dir, out, service):
+        self.bin, self.out, self.service = bin_dir, out, service
+        self.processes, self.endpoints = [], []
+
+    def __enter__(self):
+        try:
+            for _ in range(5):
+                if self.start():
+                    return self
+                self.stop()
+        except BaseException:
+            self.stop()
+            raise
+        raise Failure(f"the replicas do not start, see {self.out}/replica-*.log")
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def start(self):
+        """A peer's port must be known before it starts; another program may take it meanwhile."""
+        self.endpoints = []
+        peers = {i: f"tcp://127.0.0.1:{free_port()}" for i in IDS}
+        for i in IDS:
+            argv = [os.path.join(self.bin, "tied-replica"), "--id", i, "--bind", "tcp://127.0.0.1:*",
+                    "--peer-bind", peers[i], "--workers", str(WORKERS), "--hedge-depth",
+                    str(HEDGE_DEPTH), "--service", f"sleep:{self.service.text}"]
+            for other in IDS:
+                argv += ["--peer", f"{other}={peers[other]}"] if other != i else []
+            with open(f"{self.out}/replica-{i}.log", "w", encoding="utf-8") as log:
+                process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=log, text=True,
+                                           preexec_fn=die_with_us)
+            self.processes.append(process)
+            is_there = select.select([process.stdout], [], [], 10)[0]
+            ready = re.search(r"^ready .*clients=(\S+)", process.stdout.readline() if is_there else "")
+            if not ready:
+                return False
+            self.endpoints += ["--replica", f"{i}={ready[1]}"]
+        return True
+
+    def stop(self):
+        for process in self.processes:
+            process.terminate()
+        for process in self.processes:
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+            process.stdout.close()
+        self.processes = []
+
+    def client(self, *argv):
+        """A started tied-client; its errors go to a file."""
+        with open(f"{self.out}/{argv[0]}.log", "w", encoding="utf-8") as log:
+            process = subprocess.Popen([os.path.join(self.bin, "tied-client"), argv[0],
+                                        *self.endpoints, *argv[1:]], stdout=subprocess.PIPE,
+                                       stderr=log, text=True, preexec_fn=die_with_us)
+        self.processes.append(process)
+        return process
+
+    def finish(self, process):
+        text = process.communicate(timeout=900)[0]
+        self.processes.remove(process)
+        if process.returncode != 0:
+            raise Failure(f"tied-client failed with {process.returncode}, see {self.out}/*.log")
+        return text
+
+    def ping_ms(self):
+        """Median round trip to the replicas."""
+        text = self.finish(self.client("ping", "--timeout", DEADLINE))
+        trips = [float(line.split()[2]) for line in text.splitlines()[1:] if " up " in line]
+        if len(trips) != len(IDS):
+            raise Failure("a replica does not answer pings")
+        return statistics.median(trips)
+
+    def bench(self, rate, seconds, warm_up, seed, policy, method, meanwhile=None):
+        """The report of one run; `meanwhile` is called in the middle of it. One policy a run: a
+        client whose turn it is not would read its PONGs late and take that for the round trip."""
+        file = f"{self.out}/bench.json"
+        argv = ["bench", "--rate", repr(rate), "--duration", f"{seconds}s", "--warmup",
+                f"{warm_up}s", "--slices", "1", "--seed", str(seed), "--method", method,
+                "--timeout", DEADLINE, "--json", file, "--policy", policy]
+        process = self.client(*argv)
+        if meanwhile:
+            time.sleep(seconds / 2 + warm_up)
+            meanwhile()
+        self.finish(process)
+        with open(file, encoding="utf-8") as report:
+            result = json.load(report)
+        policy = result["policies"][0]
+        if policy["load"] is None:
+            raise Failure("a replica did not tell its counters")
+        # The report's load is what this has to do with the capacity.
+        workers = result["replicas"] * result["workers"]
+        policy["service_ms"] = policy["load"] * result["duration_ms"] * workers / policy["calls"]
+        return policy
+
+
+def free_port():
+    """Below the range that the kernel gives out by itself."""
+    while True:
+        port = random.randrange(10000, 30000)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
