@@ -16,6 +16,7 @@ struct ti_pick ti_client_picker (ti_core *self)
                             .rule = self->options.pick,
                             .samples = self->options.pick_samples,
                             .scale = &self->scale,
+                            .mean = ti_load_mean (&self->mean),
                             .prng = &self->prng,
                             .now = self->now};
 }

@@ -210,6 +210,8 @@ uint64_t tied_client_core_hash (const tied_client_core_t *self)
     add (&hash, (uint64_t)self->is_stopped << 1 | (uint64_t)self->is_placing);
     add (&hash, self->is_stopped ? self->stop_cursor : 0);
     add (&hash, self->turn);
+    if (self->options.pick == TIED_PICK_INFORMED)
+        add (&hash, self->mean.scaled);
     for (uint32_t token = 0; token < self->options.calls_max; token++)
         if (call_at (self, token)->is_live)
             add_call (self, &hash, token);

@@ -113,6 +113,7 @@ static void report (ti_core *self, struct ti_replica *r, const struct tied_load 
     r->load = *load;
     /* 0 means never; a report at time 0 is dated 1 ns later. */
     r->load_at = ti_max (self->now, 1);
+    ti_load_mean_report (&self->mean, load);
 }
 
 void ti_client_hear (ti_core *self, uint32_t replica, const struct tied_load *load)

@@ -79,6 +79,7 @@ struct tied_client_core {
     struct tied_client_counters counters;
     struct ti_prng prng;
     struct ti_load_scale scale;
+    struct ti_load_mean mean;
     tied_time_t now;
     uint64_t next_sequence;
     uint32_t slot_mask;

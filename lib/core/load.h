@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Load score of a replica: what it reported, fading linearly to nothing with age, plus this
- * client's own copies in flight there, which no report can know yet. An unknown or old report
- * counts nothing, so a replica that fell silent is tried again. Knows no replica and no choice.
+ * Load score of a replica: what it reported, fading linearly with age to the mean of what all
+ * report, plus this client's own copies in flight there, which no report can know yet. A replica
+ * of which nothing is known counts as an average one: if it counted as idle, every client would
+ * send its calls there at once; if its last report counted for ever, one that fell silent would
+ * never be tried again. Knows no replica and no choice.
  */
 #ifndef TI_LOAD_H
 #define TI_LOAD_H
@@ -13,15 +15,29 @@
 #define TI_LOAD_UNIT 1024u
 
 struct ti_load_scale {
-    tied_duration_t age_ns; /* a report counts for nothing from this age on */
+    tied_duration_t age_ns; /* a report counts as the mean from this age on */
     uint64_t inverse;       /* 2^62 / age_ns: saves a division per score */
 };
 
 /* age_ns in [1, 2^62] */
 void ti_load_scale_init (struct ti_load_scale *self, tied_duration_t age_ns);
 
+/* Moving average of the reports of all replicas; all zero before the first. */
+struct ti_load_mean {
+    uint64_t scaled; /* the mean x 64, in 1 / TI_LOAD_UNIT copies */
+};
+
+/* A report has come: mean += (report - mean) / 64; the first that is not 0 sets the mean. A report
+ * counts here as at most twice the mean and 4 copies more, so that one replica with wild figures
+ * does not make up the mean of all. */
+void ti_load_mean_report (struct ti_load_mean *self, const struct tied_load *load);
+
+/* The mean, in 1 / TI_LOAD_UNIT copies. */
+uint64_t ti_load_mean (const struct ti_load_mean *self);
+
 /* Score; load_at is when the report came, 0: never. */
 uint64_t ti_load_score (const struct ti_load_scale *self,
+                        uint64_t mean,
                         const struct tied_load *load,
                         tied_time_t load_at,
                         uint32_t in_flight,

@@ -27,7 +27,7 @@ static uint64_t score (const struct ti_pick *self, uint32_t replica)
     const struct ti_replica *r = &self->replicas[replica];
     if (self->rule == TIED_PICK_RANDOM)
         return 0;
-    return ti_load_score (self->scale, &r->load, r->load_at, r->in_flight, self->now);
+    return ti_load_score (self->scale, self->mean, &r->load, r->load_at, r->in_flight, self->now);
 }
 
 static uint64_t instance (const struct ti_pick *self, uint32_t replica)

@@ -37,6 +37,7 @@ struct ti_pick {
     uint32_t rule;          /* enum tied_pick */
     uint32_t samples;       /* looked at per choice */
     const struct ti_load_scale *scale;
+    uint64_t mean; /* of the reports of all, as ti_load_mean () */
     struct ti_prng *prng;
     tied_time_t now;
 };

@@ -219,7 +219,7 @@ static const struct sim_field policy_fields[] = {
      .help = "replicas looked at for an informed choice; 2 is the power of two choices"},
     {.key = "load_age", .type = SIM_TYPE_DURATION, .offset = P (load_age_ns), .min = TIED_MS (1),
      .max = HOUR, .only = CORES, .default_text = "the library's",
-     .help = "a load report counts for nothing after this"},
+     .help = "a load report counts as the mean of all after this"},
     {.key = "stagger", .type = SIM_TYPE_DURATION, .offset = P (stagger_ns), .min = 0, .max = HOUR,
      .word = "auto", .only = TIES, .help = "delay of the second copy"},
     {.key = "hedge_depth", .type = SIM_TYPE_U32, .offset = P (hedge_depth), .min = 0,

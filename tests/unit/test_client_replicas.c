@@ -508,6 +508,40 @@ static void RQ_05_a_load_report_fades_and_the_replica_is_eligible_again (void **
     rig_stop (&rig);
 }
 
+/* Of three replicas with 6 copies each only the second's report stays fresh: the others fade to the
+ * mean of 6, not to nothing, so none draws the calls of all. */
+static void RQ_05_old_reports_count_as_the_mean_of_all_replicas (void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init (&rig);
+    rig.options.heartbeat_ns = S (60);
+    rig_start (&rig);
+    for (uint32_t i = 0; i < 3; i++)
+        rig_replica (&rig, 100 + i);
+    for (int round = 0; round < 400; round++)
+        for (uint32_t i = 0; i < 3; i++)
+            rig_pong (&rig, i, (struct tied_load){5, 1, 0});
+    rig_advance (&rig, rig.now + S (5));
+    for (uint32_t depth = 3; depth <= 9; depth += 3) {
+        uint32_t first[3] = {0, 0, 0};
+        rig_pong (&rig, 1, (struct tied_load){depth, 0, 0});
+        for (uint32_t i = 0; i < 300; i++) {
+            rig_forget (&rig);
+            const struct tied_call_id id = rig_tied (&rig, 0, MS (5), S (1));
+            first[request (&rig, 0)->replica]++;
+            CHECK_I64 (rig_cancel (&rig, id), ==, 0);
+        }
+        if (depth == 3)
+            CHECK_U64 (first[1], ==, 300);
+        if (depth == 9)
+            CHECK_U64 (first[1], ==, 0);
+        for (uint32_t i = 0; i < 3 && depth > 3; i += 2)
+            CHECK_U64 (first[i], >, 60);
+    }
+    rig_stop (&rig);
+}
+
 /* Only the driver speaks, so the replica's silence and its load stay what they are. */
 static void a_copy_that_the_driver_refuses_is_no_sign_of_life (void **state)
 {
@@ -564,6 +598,7 @@ int main (void)
         cmocka_unit_test (the_stagger_is_the_slower_round_trip_within_its_limits),
         cmocka_unit_test (hostile_echoes_do_not_move_the_estimate),
         cmocka_unit_test (RQ_05_a_load_report_fades_and_the_replica_is_eligible_again),
+        cmocka_unit_test (RQ_05_old_reports_count_as_the_mean_of_all_replicas),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

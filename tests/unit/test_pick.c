@@ -340,6 +340,29 @@ static void RQ_07_own_copies_in_flight_damp_the_flip_flop_of_late_reports (void 
     CHECK_DBL (with.apart, <, without.apart / 3);
 }
 
+/* Ten replicas that report 3 each and one of which nothing is known: were it taken for idle, every
+ * client would send it all its calls until it is heard of. */
+static void RQ_07_a_replica_of_which_nothing_is_known_is_no_magnet (void **state)
+{
+    (void)state;
+    struct fleet fleet;
+    struct ti_pick pick = make (&fleet, 11, TIED_PICK_INFORMED, 11);
+    uint32_t unknown = 0;
+    for (uint32_t i = 0; i < 10; i++)
+        fleet.replicas[i].load.depth = 3;
+    fleet.replicas[10].load_at = 0;
+    pick.mean = 3 * TI_LOAD_UNIT;
+    for (int i = 0; i < 11000; i++)
+        unknown += ti_pick_one (&pick, NULL) == 10;
+    CHECK_U64 (unknown, >, 800);
+    CHECK_U64 (unknown, <, 1200);
+    /* Nor is it shunned: it is taken before one that is busier than the average. */
+    for (uint32_t i = 0; i < 10; i++)
+        fleet.replicas[i].load.depth = 4;
+    for (int i = 0; i < 100; i++)
+        CHECK_U64 (ti_pick_one (&pick, NULL), ==, 10);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -355,6 +378,7 @@ int main (void)
         cmocka_unit_test (CL_19_round_robin_keeps_instances_apart_and_avoids),
         cmocka_unit_test (what_is_avoided_takes_no_place_in_the_sample),
         cmocka_unit_test (RQ_07_own_copies_in_flight_damp_the_flip_flop_of_late_reports),
+        cmocka_unit_test (RQ_07_a_replica_of_which_nothing_is_known_is_no_magnet),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -48,9 +48,10 @@ struct tied_client_core_options {
                                            re-issue: below 3 no call is tied or hedged, and at 3
                                            a tied call has no hedge */
     uint32_t pick;                      /* enum tied_pick; default INFORMED */
-    uint32_t pick_samples;              /* [2, 64] replicas looked at per choice; default 4 */
-    tied_duration_t load_age_ns;        /* [1 ms, 1 h] a load report counts for nothing after this;
-                                           default 1 s; between, it fades linearly */
+    uint32_t pick_samples;              /* [2, 64] replicas looked at per choice; default 16 */
+    tied_duration_t load_age_ns;        /* [1 ms, 1 h] a load report counts as the mean of all
+                                           replicas after this; until then it fades linearly;
+                                           default 100 ms */
     tied_duration_t stagger_floor_ns;   /* [0, ceiling]; default 200 us */
     tied_duration_t stagger_ceiling_ns; /* [floor, 10 s]; default 10 ms */
     tied_duration_t stagger_initial_ns; /* [floor, ceiling] before any measurement; default 1 ms */
