@@ -7,7 +7,9 @@ set (tied_test_environment
     "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:halt_on_error=1"
     "LSAN_OPTIONS=print_suppressions=0")
 
-# tied_add_test (<name> <label> <time limit in s> COMMAND ...): exit code 77 means skipped.
+# tied_add_test (<name> <label> <time limit in s> COMMAND ...): exit code 77 means skipped. The limit
+# is for hangs: some ten times what the slowest test of the kind takes, for a machine may have ten
+# times as much to do.
 function (tied_add_test name label timeout)
     cmake_parse_arguments (PARSE_ARGV 3 arg "" "" "COMMAND;ENVIRONMENT")
     if (TIED_SANITIZE)

@@ -26,7 +26,7 @@ static void killed_starter_is_replaced_by_a_replica_that_holds_a_tombstone (void
     cluster_run (&cluster, 2, "sleep:fixed(1s)");
     client = cluster_client (&cluster, NULL);
     volley_init (&volley, client, "work", 1);
-    volley.call.timeout_ns = S (30);
+    volley.call.timeout_ns = CHECK_PATIENCE;
     volley.call.stagger_ns = MS (20);
     volley_submit (&volley);
     starter = cluster_await_any (&cluster, "executed");
@@ -59,7 +59,7 @@ static void killed_starter_is_replaced_by_a_replica_that_dropped_its_copy (void 
         occupy (&cluster, i, &blockers[i]);
     client = cluster_client (&cluster, NULL);
     volley_init (&volley, client, "work", 1);
-    volley.call.timeout_ns = S (30);
+    volley.call.timeout_ns = CHECK_PATIENCE;
     volley_submit (&volley);
     for (uint32_t i = 0; i < 2; i++)
         cluster_await (&cluster, i, "depth", 1);
@@ -94,7 +94,7 @@ static void RQ_20_queued_untied_calls_of_a_killed_replica_are_issued_again (void
     client = cluster_client (&cluster, NULL);
     volley_init (&volley, client, "echo", 200);
     volley.call.mode = TIED_MODE_SINGLE;
-    volley.call.timeout_ns = S (30);
+    volley.call.timeout_ns = CHECK_PATIENCE;
     while (volley.submitted < 200)
         volley_submit (&volley);
     /* Some went to the idle replica and ended, the others wait. */
@@ -117,7 +117,7 @@ static uint64_t number (const json_t *object, const char *name)
     return (uint64_t)json_integer_value (value);
 }
 
-static void check_report (const char *path, uint64_t timeout_ms)
+static void check_report (const char *path)
 {
     json_t *report = json_load_file (path, 0, NULL);
     const json_t *policies = json_object_get (report, "policies");
@@ -140,7 +140,7 @@ static void check_report (const char *path, uint64_t timeout_ms)
     CHECK_U64 (sum, ==, calls);
     /* One replica of three is no reason to give up any call, nor to keep it until its deadline. */
     CHECK_U64 (number (outcomes, "ok"), ==, calls);
-    CHECK_DBL (max, <=, (double)timeout_ms + lateness + 500);
+    CHECK_DBL (max, <, (double)CHECK_SOON / 1e6 + lateness);
     json_decref (report);
 }
 
@@ -166,14 +166,14 @@ static void bench_survives_a_kill (uint32_t victim)
         TIED_CLIENT_PROGRAM, "bench",  "--replica", pairs[0], "--replica", pairs[1],
         "--replica",         pairs[2], "--policy",  "tied",   "--rate",    "300",
         "--duration",        "1500ms", "--warmup",  "0s",     "--slices",  "1",
-        "--timeout",         "5s",     "--json",    path,     NULL};
+        "--timeout",         "60s",    "--json",    path,     NULL};
     bench = process_start (argv);
     cluster_await (&cluster, victim, "executed", 40);
     cluster_kill (&cluster, victim);
     if (process_wait (bench) != 0)
         print_error ("%s\n", process_errors (bench));
     CHECK_I64 (process_wait (bench), ==, 0);
-    check_report (path, 5000);
+    check_report (path);
     process_free (&bench);
     (void)close (fd);
     (void)unlink (path);
@@ -214,8 +214,9 @@ static void bench_of_replicas_that_all_died_ends_soon (void **state)
     for (uint32_t i = 0; i < 2; i++)
         cluster_kill (&cluster, i);
     CHECK_I64 (process_wait (bench), ==, 0);
-    /* 2 s of slices, each with up to 50 ms for its last calls and 80 ms of looks. */
-    CHECK_U64 (ti_clock_now () - killed, <, S (10));
+    /* 2 s of slices, each with up to 50 ms for its last calls and 80 ms of looks; 40 s of looks if
+       each waited as long as for a replica that lives. */
+    CHECK_U64 (ti_clock_now () - killed, <, CHECK_SOON);
     process_free (&bench);
     cluster_close (&cluster);
 }
@@ -258,7 +259,7 @@ static void kill_ends_undeclared_calls_as_unavailable_and_runs_none_twice (void 
     client = cluster_client (&cluster, NULL);
     volley_init (&volley, client, "work", 5);
     volley.call.is_idempotent = false;
-    volley.call.timeout_ns = S (30);
+    volley.call.timeout_ns = CHECK_PATIENCE;
     while (volley.submitted < 5)
         volley_submit (&volley);
     cluster_await (&cluster, 0, "received", 5);
@@ -267,7 +268,7 @@ static void kill_ends_undeclared_calls_as_unavailable_and_runs_none_twice (void 
     CHECK_U64 (volley.outcomes[TIED_OUTCOME_UNAVAILABLE], ==, 5);
     CHECK_TRUE (volley.last.may_have_executed);
     CHECK_U64 (volley.copies, ==, 5);
-    CHECK_U64 (volley.last.latency_ns, <, S (10));
+    CHECK_U64 (volley.last.latency_ns, <, CHECK_SOON);
     volley_free (&volley);
     tied_client_destroy (&client);
     cluster_close (&cluster);
@@ -331,7 +332,7 @@ static void ZQ_10_a_restarted_replica_runs_nothing_from_before (void **state)
                ==, 100);
     cluster_start (&cluster, 0, NULL);
     CHECK_I64 (tied_client_wait_ready (client, 1, BOUND), ==, 0);
-    volley.call.timeout_ns = S (10);
+    volley.call.timeout_ns = CHECK_PATIENCE;
     volley_submit (&volley);
     volley_finish (&volley);
     CHECK_U64 (volley.outcomes[TIED_OUTCOME_OK], ==, 1);

@@ -18,7 +18,7 @@
 #define PATIENCE TIED_S (20)
 
 /* What a destroyed actor, client or context may take; the machine may be crowded. */
-#define DESTROY_BOUND S (2)
+#define DESTROY_BOUND CHECK_SOON
 
 static void echo (tied_request_t *request, void *arg)
 {

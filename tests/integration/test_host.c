@@ -184,7 +184,7 @@ static void ZQ_28_an_epoll_host_never_stalls (void **state)
         for (uint32_t i = 0; i < calls; i++) {
             volley_submit (&host.volley);
             while (host.volley.collected <= i) {
-                int rc = epoll_wait (set, &event, 1, 5000);
+                int rc = epoll_wait (set, &event, 1, CHECK_PATIENCE_MS);
                 CHECK_TRUE (rc == 1 || errno == EINTR);
                 while (volley_collect (&host.volley, 0)) {
                 }
@@ -211,12 +211,13 @@ static void ZQ_24_destroy_with_unreachable_peers_and_replicas_ends_soon (void **
         client = client_or_null (nowhere, drive);
         CHECK_TRUE (client != NULL);
         tied_call_init (&call, "echo", NULL, 0);
+        call.timeout_ns = CHECK_PATIENCE;
         for (int i = 0; i < 100; i++)
             CHECK_I64 (tied_client_submit (client, &call, NULL), ==, 0);
         begin = ti_clock_now ();
         tied_client_destroy (&client);
         tied_replica_destroy (&replica);
-        CHECK_U64 (ti_clock_now () - begin, <, S (1));
+        CHECK_U64 (ti_clock_now () - begin, <, CHECK_SOON);
     }
 }
 
@@ -236,7 +237,7 @@ static void ZQ_26_answers_given_just_before_destroy_arrive (void **state)
             CHECK_U64 (ti_clock_now (), <, until);
             CHECK_I64 (tied_replica_stats (host.replica, &stats), ==, 0);
         } while (stats.core.finished < 20);
-        CHECK_I64 (tied_replica_stop (host.replica, S (10)), ==, 0);
+        CHECK_I64 (tied_replica_stop (host.replica, CHECK_PATIENCE), ==, 0);
         tied_replica_destroy (&host.replica);
         close_host (&host);
     }
@@ -253,7 +254,7 @@ static void RQ_21_hosts_come_and_go_many_times (void **state)
         volley_finish (&host.volley);
         begin = ti_clock_now ();
         close_host (&host);
-        CHECK_U64 (ti_clock_now () - begin, <, S (2));
+        CHECK_U64 (ti_clock_now () - begin, <, CHECK_SOON);
     }
 }
 
@@ -301,7 +302,7 @@ static void exit_at_work (bool from_thread)
     struct tied_call call;
     pthread_t thread;
 
-    if (!client || tied_client_wait_ready (client, 1, S (30)) != 0)
+    if (!client || tied_client_wait_ready (client, 1, CHECK_PATIENCE) != 0)
         _exit (3);
     tied_call_init (&call, "echo", "hi", 2);
     for (int i = 0; i < 100; i++)
@@ -328,7 +329,7 @@ static void ZQ_22_exit_without_destroy_ends_at_once_with_0 (void **state)
         if (code != 0)
             print_error ("%s\n", process_errors (process));
         CHECK_I64 (code, ==, 0);
-        CHECK_U64 (ti_clock_now () - begin, <, S (20));
+        CHECK_U64 (ti_clock_now () - begin, <, CHECK_SOON);
         process_free (&process);
     }
 }

@@ -10,7 +10,7 @@ static struct tied_call idempotent (const char *method, const void *body, size_t
 
     tied_call_init (&call, method, body, size);
     call.is_idempotent = true;
-    call.timeout_ns = S (20);
+    call.timeout_ns = CHECK_PATIENCE;
     return call;
 }
 

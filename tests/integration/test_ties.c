@@ -189,7 +189,7 @@ static void RQ_11_cancel_before_the_copy_leaves_a_tombstone_that_takes_it (void 
     memcpy (direct, pair.cluster.nodes[1].client, sizeof direct);
     memcpy (pair.cluster.nodes[1].client, proxy_endpoint (pair.proxies[1]), 64);
     tied_client_options_init (&options);
-    options.core.heartbeat_ns = S (10); /* a held link is not a dead replica */
+    options.core.heartbeat_ns = S (3600); /* a held link is not a dead replica */
     pair.client = cluster_client (&pair.cluster, &options);
     memcpy (pair.cluster.nodes[1].client, direct, sizeof direct);
     volley_init (&pair.volley, pair.client, "work", 1);
@@ -236,7 +236,7 @@ static void both_copies_rejected_end_the_call_as_not_executed (void **state)
     CHECK_U64 (pair.volley.outcomes[TIED_OUTCOME_REJECTED], ==, 1);
     CHECK_STR (tied_reject_name ((int)pair.volley.last.reject), "full");
     CHECK_FALSE (pair.volley.last.may_have_executed);
-    CHECK_U64 (pair.volley.last.latency_ns, <, S (5));
+    CHECK_U64 (pair.volley.last.latency_ns, <, CHECK_SOON);
     CHECK_U64 (pair.volley.copies, >=, 2);
     CHECK_U64 (cluster_sum (&pair.cluster, "rejected"), ==, pair.volley.copies);
     CHECK_U64 (cluster_sum (&pair.cluster, "executed"), ==, executed);
@@ -305,7 +305,7 @@ static void CL_10_a_large_reply_arrives_whole_while_the_other_copy_is_cancelled 
     tied_call_init (&call, "work", body, SIZE);
     call.is_idempotent = true;
     call.stagger_ns = 0;
-    call.timeout_ns = S (30);
+    call.timeout_ns = CHECK_PATIENCE;
     CHECK_I64 (tied_client_call (pair.client, &call, &reply), ==, 0);
     CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_OK);
     CHECK_STR (reply.winner_id, "a");
@@ -324,7 +324,9 @@ static void ZQ_09_RQ_12_crossing_cancels_all_arrive_and_none_is_answered (void *
 {
     struct pair pair = {0};
     uint32_t calls = (uint32_t)check_scale (10000);
-    uint64_t frames = 0;
+    tied_time_t begin = ti_clock_now ();
+    uint64_t frames = 4; /* HELLO and WELCOME, each way */
+    uint64_t seen;
 
     (void)state;
     cluster_run (&pair.cluster, 2, "echo");
@@ -341,8 +343,11 @@ static void ZQ_09_RQ_12_crossing_cancels_all_arrive_and_none_is_answered (void *
         CHECK_U64 (sent, <=, cluster_stat (&pair.cluster, i, "executed"));
         frames += sent + cluster_stat (&pair.cluster, i, "untie_sent");
     }
-    /* On the peer links there is nothing but those and the greetings. */
-    CHECK_U64 (cluster_sum (&pair.cluster, "frames_peer"), ==, frames + 4);
+    /* On the peer links there is nothing but those and the greetings, which each side may repeat
+       once a second while it has something to say. */
+    while ((seen = cluster_sum (&pair.cluster, "frames_peer")) < frames)
+        CHECK_U64 (ti_clock_now () - begin, <, 5 * CHECK_PATIENCE);
+    CHECK_U64 (seen, <=, frames + 4 * ((ti_clock_now () - begin) / S (1)));
     CHECK_U64 (CLIENT_COUNTER (pair.client, cancels_sent), <=, 2 * (uint64_t)calls);
     close_pair (&pair);
 }
@@ -358,7 +363,7 @@ static void CL_05_stuck_cancel_links_do_not_stop_the_calls (void **state)
     run_through_peer_proxies (&pair, "echo");
     open_volley (&pair, "echo", calls);
     pair.volley.call.stagger_ns = 0;
-    pair.volley.call.timeout_ns = S (5);
+    pair.volley.call.timeout_ns = CHECK_PATIENCE;
     for (uint32_t i = 0; i < 2; i++)
         proxy_set (pair.proxies[i], PROXY_TO_TARGET, PROXY_HOLD);
     volley_fire (&pair.volley, calls, 64);

@@ -26,6 +26,13 @@
 #define MS(n) ((uint64_t)(n)*UINT64_C (1000000))
 #define S(n)  ((uint64_t)(n)*UINT64_C (1000000000))
 
+/* Real time in tests, on a machine that may be busy with much else. What must come is waited for
+   with patience: only a hang takes longer. What must end without waiting for anybody ends soon: far
+   from the time-outs and the patience that it must not wait for. */
+#define CHECK_PATIENCE_MS 60000
+#define CHECK_PATIENCE    MS (CHECK_PATIENCE_MS)
+#define CHECK_SOON        S (20)
+
 #define CHECK_RELATION_(type, cast, format, a, op, b)                                              \
     do {                                                                                           \
         type check_a_ = (cast)(a);                                                                 \

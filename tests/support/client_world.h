@@ -11,7 +11,7 @@
 #include "zmq/clock.h"
 
 #define WORLD_REPLICAS_MAX 4
-#define WORLD_PATIENCE     S (10)
+#define WORLD_PATIENCE     CHECK_PATIENCE
 
 struct world {
     tied_client_t *client;
@@ -86,7 +86,7 @@ static inline struct tied_call world_call (uint32_t mode, bool is_idempotent)
     tied_call_init (&call, "work", "hello", 5);
     call.mode = mode;
     call.is_idempotent = is_idempotent;
-    call.timeout_ns = S (5);
+    call.timeout_ns = CHECK_PATIENCE;
     return call;
 }
 

@@ -13,7 +13,7 @@ void volley_init (struct volley *self, tied_client_t *client, const char *method
     tied_call_init (&self->call, method, NULL, 0);
     self->call.is_idempotent = true;
     self->call.to_queue = true;
-    self->call.timeout_ns = TIED_S (10);
+    self->call.timeout_ns = CHECK_PATIENCE;
 }
 
 void volley_submit (struct volley *self)

@@ -12,7 +12,7 @@
 #include <tied/client.h>
 
 /* How long after its deadline a call may end: scheduling of a crowded machine, not the protocol. */
-#define VOLLEY_TICK TIED_MS (500)
+#define VOLLEY_TICK TIED_S (5)
 
 struct volley {
     tied_client_t *client;

@@ -17,7 +17,7 @@
 #include "zmq/clock.h"
 #include "zmq/sock.h"
 
-#define WIRE_BOUND_MS 10000
+#define WIRE_BOUND_MS CHECK_PATIENCE_MS
 
 struct wire_client {
     void *context;
@@ -27,6 +27,7 @@ struct wire_client {
     const void *body; /* of the last REPLY */
     size_t body_size;
     bool has_envelope;
+    uint64_t syncs;
 };
 
 static inline void wire_open (struct wire_client *self, const char *endpoint)
@@ -131,15 +132,17 @@ static inline struct tied_message wire_ping (uint64_t time_ns)
     return (struct tied_message){.type = TIED_WIRE_PING, .u.ping = {.time_ns = time_ns}};
 }
 
-/* All that was sent before has been handled: the answer comes after it on the same connection. */
+/* All that was sent before has been handled: the answer comes after it on the same connection. What
+   was sent may have been PINGs, whose answers may still be on their way: only ours counts. */
 static inline void wire_sync (struct wire_client *self)
 {
-    struct tied_message ping = wire_ping (UINT64_C (0x5e17c));
+    uint64_t token = UINT64_C (0x5e17c00000000000) + ++self->syncs;
+    struct tied_message ping = wire_ping (token);
 
     wire_send (self, &ping);
     do
         CHECK_I64 (wire_receive_within (self, WIRE_BOUND_MS), !=, 0);
-    while (self->in.type != TIED_WIRE_PONG);
+    while (self->in.type != TIED_WIRE_PONG || self->in.u.ping.time_ns != token);
 }
 
 #endif

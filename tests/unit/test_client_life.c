@@ -41,7 +41,7 @@ static void ZQ_26_stop_cancels_every_call_and_the_replica_hears_of_it (void **st
     echo_thread_start (&echo, "a");
     echo_thread_silence (&echo);
     client = make_client (TIED_DRIVE_THREADED, echo.replica->endpoint);
-    CHECK_I64 (tied_client_wait_ready (client, 1, S (10)), ==, 0);
+    CHECK_I64 (tied_client_wait_ready (client, 1, CHECK_PATIENCE), ==, 0);
     for (int i = 0; i < 50; i++)
         CHECK_I64 (tied_client_submit (client, &call, &ids[i]), ==, 0);
     CHECK_I64 (tied_client_stop (client, MS (300)), ==, 0);
@@ -53,7 +53,7 @@ static void ZQ_26_stop_cancels_every_call_and_the_replica_hears_of_it (void **st
     tied_client_destroy (&client);
     /* What arrived before the connection closed is read by now or within this wait. */
     echo_thread_join (&echo);
-    for (tied_time_t end = ti_clock_now () + S (5);
+    for (tied_time_t end = ti_clock_now () + CHECK_PATIENCE;
          echo.replica->cancels < 50 && ti_clock_now () < end;)
         fake_replica_wait (echo.replica, 10);
     CHECK_U64 (echo.replica->requests, ==, 50);
@@ -74,7 +74,7 @@ static void ZQ_24_destroy_is_quick_with_unreachable_replicas_and_live_calls (voi
             CHECK_I64 (tied_client_submit (client, &call, NULL), ==, 0);
         begin = ti_clock_now ();
         tied_client_destroy (&client);
-        CHECK_U64 (ti_clock_now () - begin, <, S (1));
+        CHECK_U64 (ti_clock_now () - begin, <, CHECK_SOON);
     }
 }
 
@@ -97,7 +97,7 @@ static void ZQ_24_destroy_is_quick_with_a_replica_that_does_not_read (void **sta
         CHECK_I64 (tied_client_submit (world.client, &call, NULL), ==, 0);
     begin = ti_clock_now ();
     tied_client_destroy (&world.client);
-    CHECK_U64 (ti_clock_now () - begin, <, S (1));
+    CHECK_U64 (ti_clock_now () - begin, <, CHECK_SOON);
     free (body);
     world_close (&world);
 }
@@ -106,7 +106,7 @@ static void wait_for_child (pid_t child)
 {
     int status = 0;
 
-    for (tied_time_t end = ti_clock_now () + S (20); ti_clock_now () < end;) {
+    for (tied_time_t end = ti_clock_now () + CHECK_PATIENCE; ti_clock_now () < end;) {
         if (waitpid (child, &status, WNOHANG) == child) {
             CHECK_TRUE (WIFEXITED (status));
             CHECK_I64 (WEXITSTATUS (status), ==, 0);
@@ -175,7 +175,7 @@ static void ZQ_21_signals_every_millisecond_lose_no_call (void **state)
     for (uint32_t drive = TIED_DRIVE_THREADED; drive <= TIED_DRIVE_CALLER; drive++) {
         tied_client_t *client = make_client (drive, echo.replica->endpoint);
 
-        CHECK_I64 (tied_client_wait_ready (client, 1, S (10)), ==, 0);
+        CHECK_I64 (tied_client_wait_ready (client, 1, CHECK_PATIENCE), ==, 0);
         for (int i = 0; i < 500 || atomic_load (&signals_seen) < 20; i++) {
             CHECK_I64 (tied_client_call (client, &call, &reply), ==, 0);
             CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_OK);
@@ -227,14 +227,14 @@ static void ZQ_28_a_host_that_polls_the_fd_misses_nothing (void **state)
 
         CHECK_I64 (fd, >=, 0);
         CHECK_I64 (tied_client_fd (client), ==, fd);
-        CHECK_I64 (tied_client_wait_ready (client, 1, S (10)), ==, 0);
+        CHECK_I64 (tied_client_wait_ready (client, 1, CHECK_PATIENCE), ==, 0);
         for (int i = 0; i < 3000; i++) {
             uint32_t collected = 0;
 
             for (int n = 0; n < 1 + i % 3; n++)
                 CHECK_I64 (tied_client_submit (client, &call, NULL), ==, 0);
             while (collected < 1u + (uint32_t)i % 3) {
-                CHECK_TRUE (is_readable (fd, 3000));
+                CHECK_TRUE (is_readable (fd, CHECK_PATIENCE_MS));
                 while (tied_client_next (client, 0, &reply) == 0) {
                     CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_OK);
                     tied_reply_release (&reply);
@@ -287,7 +287,7 @@ static void the_fd_of_a_caller_driven_client_tells_of_deadlines (void **state)
     call.timeout_ns = MS (30);
     CHECK_I64 (tied_client_submit (world.client, &call, NULL), ==, 0);
     for (;;) {
-        CHECK_TRUE (is_readable (fd, 3000));
+        CHECK_TRUE (is_readable (fd, CHECK_PATIENCE_MS));
         if (tied_client_next (world.client, 0, &reply) == 0)
             break;
     }
@@ -319,7 +319,7 @@ static void a_shared_context_makes_inproc_work (void **state)
     CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
     WORLD_UNTIL (&world, world.replicas[0]->requests == 1);
     fake_reply (world.replicas[0], fake_request (world.replicas[0], 0), 0, "in", 2);
-    CHECK_I64 (tied_client_wait (world.client, id, S (5), &reply), ==, 0);
+    CHECK_I64 (tied_client_wait (world.client, id, CHECK_PATIENCE, &reply), ==, 0);
     CHECK_MEM (reply.body, "in", 2);
     world_close (&world);
     CHECK_I64 (zmq_ctx_term (context), ==, 0);

@@ -25,7 +25,7 @@ static tied_client_t *make_client (uint32_t drive, struct echo_thread *echoes, u
 
     tied_client_options_init (&options);
     options.drive = drive;
-    options.timeout_ns = S (10);
+    options.timeout_ns = CHECK_PATIENCE;
     client = tied_client_new (&options);
     CHECK_PTR (client, !=, NULL);
     for (uint32_t i = 0; i < count; i++) {
@@ -33,7 +33,7 @@ static tied_client_t *make_client (uint32_t drive, struct echo_thread *echoes, u
         CHECK_I64 (tied_client_add_replica (client, names[i], echoes[i].replica->endpoint), ==, 0);
     }
     CHECK_I64 (tied_client_start (client), ==, 0);
-    CHECK_I64 (tied_client_wait_ready (client, count, S (10)), ==, 0);
+    CHECK_I64 (tied_client_wait_ready (client, count, CHECK_PATIENCE), ==, 0);
     return client;
 }
 
@@ -112,7 +112,7 @@ static void *submit_and_collect (void *arg)
         if (tied_client_submit (crowd->client, &call, NULL) != 0)
             atomic_fetch_add (&crowd->other, 1);
         /* Any thread's completion will do: as many are taken as were submitted. */
-        else if (tied_client_next (crowd->client, S (20), &reply) != 0)
+        else if (tied_client_next (crowd->client, CHECK_PATIENCE, &reply) != 0)
             atomic_fetch_add (&crowd->other, 1);
         else
             count_reply (crowd, &reply, "hello", 5);
@@ -188,7 +188,7 @@ static void CL_06_cancel_races_submit_and_every_call_ends_once (void **state)
         relay.id = id;
         relay.given++;
         pthread_mutex_unlock (&relay.lock);
-        CHECK_I64 (tied_client_wait (relay.client, id, S (20), &reply), ==, 0);
+        CHECK_I64 (tied_client_wait (relay.client, id, CHECK_PATIENCE, &reply), ==, 0);
         ok += reply.details.outcome == TIED_OUTCOME_OK;
         cancelled += reply.details.outcome == TIED_OUTCOME_CANCELLED;
         tied_reply_release (&reply);
@@ -218,7 +218,7 @@ static void *wait_for_id (void *arg)
     struct late_waiter *waiter = arg;
     struct tied_reply reply;
 
-    waiter->rc = tied_client_wait (waiter->client, waiter->id, S (20), &reply);
+    waiter->rc = tied_client_wait (waiter->client, waiter->id, CHECK_PATIENCE, &reply);
     if (waiter->rc == 0) {
         waiter->outcome = reply.details.outcome;
         tied_reply_release (&reply);
@@ -241,7 +241,7 @@ static void a_second_thread_cannot_wait_for_the_same_call (void **state)
     (void)state;
     atomic_init (&returned, 0);
     echo_thread_silence (&echoes[0]);
-    call.timeout_ns = S (20);
+    call.timeout_ns = 2 * CHECK_PATIENCE;
     waiters[0] = (struct late_waiter){.client = client, .returned = &returned};
     CHECK_I64 (tied_client_submit (client, &call, &waiters[0].id), ==, 0);
     waiters[1] = waiters[0];
@@ -295,7 +295,7 @@ static void *wait_for_queue_a_while (void *arg)
     struct late_waiter *waiter = arg;
     struct tied_reply reply;
 
-    waiter->rc = tied_client_next (waiter->client, S (5), &reply);
+    waiter->rc = tied_client_next (waiter->client, CHECK_PATIENCE, &reply);
     if (waiter->rc == 0)
         tied_reply_release (&reply);
     return NULL;
@@ -303,7 +303,7 @@ static void *wait_for_queue_a_while (void *arg)
 
 static void await_waiters (tied_client_t *client, uint32_t wanted)
 {
-    tied_time_t give_up = ti_clock_now () + S (10);
+    tied_time_t give_up = ti_clock_now () + CHECK_PATIENCE;
     uint32_t count;
 
     do {
@@ -334,7 +334,7 @@ static void completions_that_come_together_wake_as_many_threads (void **state)
     (void)state;
     atomic_init (&returned, 0);
     echo_thread_silence (&echoes[0]);
-    call.timeout_ns = S (20);
+    call.timeout_ns = 2 * CHECK_PATIENCE;
     CHECK_I64 (tied_client_submit (client, &call, &other.id), ==, 0);
     call.to_queue = true;
     for (int i = 0; i < 2; i++)
@@ -358,7 +358,7 @@ static void completions_that_come_together_wake_as_many_threads (void **state)
     CHECK_I64 (first.rc, ==, 0);
     CHECK_I64 (second.rc, ==, 0);
     /* At the end of its time a thread that nobody woke finds the completion as well. */
-    CHECK_U64 (ti_clock_now () - ended, <, S (4));
+    CHECK_U64 (ti_clock_now () - ended, <, CHECK_SOON);
     CHECK_I64 (tied_client_cancel (client, other.id), ==, 0);
     pthread_join (threads[1], NULL);
     tied_client_destroy (&client);
@@ -372,7 +372,7 @@ static void a_threaded_client_works_while_nobody_waits (void **state)
     tied_client_t *client = make_client (TIED_DRIVE_THREADED, echoes, 1);
     struct tied_call call = world_call (TIED_MODE_SINGLE, true);
     struct tied_client_stats stats = {.struct_size = sizeof stats};
-    tied_time_t give_up = ti_clock_now () + S (10);
+    tied_time_t give_up = ti_clock_now () + CHECK_PATIENCE;
 
     (void)state;
     call.to_queue = true;

@@ -11,7 +11,7 @@
 #include "zmq/clock.h"
 #include "zmq/loop.h"
 
-#define BOUND S (10)
+#define BOUND CHECK_PATIENCE
 
 static int setup (void **state)
 {
@@ -180,16 +180,16 @@ static void armed_fd_becomes_readable_by_time_and_can_be_disarmed (void **state)
     struct pollfd item = {.fd = ti_loop_fd (*state), .events = POLLIN, .revents = 0};
     tied_time_t until = ti_clock_now () + MS (2);
     ti_loop_arm (*state, until);
-    CHECK_I64 (poll (&item, 1, 10000), ==, 1);
+    CHECK_I64 (poll (&item, 1, CHECK_PATIENCE_MS), ==, 1);
     CHECK_U64 (ti_clock_now (), >=, until);
     CHECK_I64 (ti_loop_wait (*state, TIED_NEVER, tags, 4), ==, 0);
     CHECK_FALSE (is_readable (item.fd));
 
     ti_loop_arm (*state, 1);
-    CHECK_I64 (poll (&item, 1, 10000), ==, 1);
+    CHECK_I64 (poll (&item, 1, CHECK_PATIENCE_MS), ==, 1);
     CHECK_I64 (ti_loop_wait (*state, TIED_NEVER, tags, 4), ==, 0);
     ti_loop_arm (*state, 1);
-    CHECK_I64 (poll (&item, 1, 10000), ==, 1);
+    CHECK_I64 (poll (&item, 1, CHECK_PATIENCE_MS), ==, 1);
     ti_loop_arm (*state, TIED_NEVER);
     CHECK_FALSE (is_readable (item.fd));
 }

@@ -9,7 +9,7 @@
 
 #include <tied/replica.h>
 
-#define BOUND S (10)
+#define BOUND CHECK_PATIENCE
 
 /* A handler that says that it runs and ends when it is told to. */
 struct gate {
@@ -231,7 +231,7 @@ static void copy_behind_a_stuck_handler_is_answered_when_its_time_is_over (void 
         second.u.request.remaining_us = 60000;
         wire_send (&world.client, &first);
         wire_send (&world.client, &second);
-        CHECK_I64 (wire_receive_within (&world.client, 2000), ==, TIED_WIRE_REJECT);
+        wire_expect (&world.client, TIED_WIRE_REJECT);
         CHECK_U64 (world.client.in.u.reject.reason, ==, TIED_REJECT_EXPIRED);
         await (&world.gate.entered);
         sem_post (&world.gate.leave);
@@ -269,7 +269,7 @@ static void inline_replica_serves_inside_poll_and_its_fd_says_when (void **state
         int served = 0;
         request (&world, i, "echo");
         while (served == 0) {
-            CHECK_I64 (poll (&item, 1, 10000), ==, 1);
+            CHECK_I64 (poll (&item, 1, CHECK_PATIENCE_MS), ==, 1);
             served = tied_replica_poll (world.replica, 0);
             CHECK_I64 (served, >=, 0);
         }
@@ -518,7 +518,7 @@ static void ZQ_23_destroy_with_a_stuck_handler_ends_within_its_bound (void **sta
     wire_close (&world.client);
     tied_time_t before = ti_clock_now ();
     tied_replica_destroy (&world.replica);
-    CHECK_U64 (ti_clock_now () - before, <, S (4));
+    CHECK_U64 (ti_clock_now () - before, <, CHECK_SOON);
     sem_post (&world.gate.leave);
     /* The thread frees the replica when its handler has answered; nothing tells us when. */
 }
@@ -534,7 +534,7 @@ static void RQ_21_start_and_stop_many_times_each_ends_soon (void **state)
         if (i % 2)
             CHECK_I64 (tied_replica_stop (world.replica, BOUND), ==, 0);
         tied_replica_destroy (&world.replica);
-        CHECK_U64 (ti_clock_now () - before, <, S (1));
+        CHECK_U64 (ti_clock_now () - before, <, CHECK_SOON);
         sem_destroy (&world.gate.entered);
         sem_destroy (&world.gate.leave);
     }

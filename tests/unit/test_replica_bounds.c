@@ -25,7 +25,7 @@ static void await (sem_t *semaphore)
 {
     struct timespec limit;
     clock_gettime (CLOCK_REALTIME, &limit);
-    limit.tv_sec += 10;
+    limit.tv_sec += CHECK_PATIENCE_MS / 1000;
     CHECK_I64 (sem_timedwait (semaphore, &limit), ==, 0);
 }
 
@@ -90,7 +90,7 @@ static void send_hold (struct scene *self, uint64_t sequence, size_t size)
     static unsigned char body[100000];
     struct tied_message message = wire_request (sequence, 0, "hold", body, size);
     uint64_t received = stats_of (self).core.received;
-    tied_time_t give_up = ti_clock_now () + S (10);
+    tied_time_t give_up = ti_clock_now () + CHECK_PATIENCE;
     wire_send (&self->client, &message);
     while (stats_of (self).core.received == received) {
         CHECK_I64 (tied_replica_poll (self->replica, MS (10)), >=, 0);

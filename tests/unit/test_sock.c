@@ -11,7 +11,7 @@
 #include "zmq/clock.h"
 #include "zmq/sock.h"
 
-#define BOUND_MS 10000
+#define BOUND_MS CHECK_PATIENCE_MS
 
 struct fixture {
     void *context;
