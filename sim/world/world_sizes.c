@@ -107,6 +107,11 @@ uint32_t world_notes_max (const struct world *self)
     window = ti_time_add (window, self->policy->stagger_ns == TIED_STAGGER_AUTO
                                       ? 2 * window + TIED_US (200)
                                       : self->policy->stagger_ns);
+    /* Where STARTED may be lost, the copy that it was meant for waits, starts, and tells a sibling
+     * that has ended long before. */
+    if (s->network.loss > 0 || s->network.loss_started > 0)
+        window = ti_time_add (
+            window, (tied_duration_t)(21 / (1 - load_of (s)) * sim_scenario_mean_service_ns (s)));
     return at_most (NOTES_FIRST + 8 * each * (double)window * (is_bursty (s) ? 8 : 1), NOTES_LAST);
 }
 
