@@ -9,6 +9,7 @@
 
 #include "app.h"
 #include "base/util.h"
+#include "scenario/policy_text.h"
 #include "tools/units.h"
 
 #include <tied/error.h>
@@ -43,6 +44,18 @@ static int parse_loads (void *value, const char *text, char *why)
     }
 }
 
+static int parse_percentile (void *value, const char *text, char *why)
+{
+    char name[32];
+    if ((size_t)snprintf (name, sizeof name, "p%s", text[0] == 'p' ? text + 1 : text) <
+            sizeof name &&
+        sim_percentile_parse (name, value) == 0)
+        return TIED_OK;
+    snprintf (why, TI_CLI_WHY_MAX,
+              "give a percentile above 0 and below 100 with up to 4 decimals, as in 99.9");
+    return TIED_ERR_INVAL;
+}
+
 static void set_defaults (struct app *app)
 {
     long processors = sysconf (_SC_NPROCESSORS_ONLN);
@@ -51,6 +64,7 @@ static void set_defaults (struct app *app)
     app->grid = (struct ti_strings){app->grid_items, APP_GRID_MAX, 0};
     app->jobs = processors > 0 ? (uint32_t)ti_min ((uint64_t)processors, SIM_JOBS_MAX) : 1;
     app->step = 0.01;
+    app->explain_ppm = TI_HIST_P99_9;
 }
 
 int main (int argc, char **argv)
@@ -58,7 +72,7 @@ int main (int argc, char **argv)
     static struct app app;
     /* One for each command, in the same order. */
     static int (*const runs[]) (struct app * app, const struct ti_cli_result *line) = {
-        app_run, app_sweep, app_capacity, app_verify, app_list};
+        app_run, app_sweep, app_capacity, app_verify, app_replay, app_explain, app_list};
     static const struct ti_cli_command commands[] = {
         {"run", "SCENARIO", 1, 1, "compare the policies of a scenario: a file, or a preset"},
         {"sweep", "SCENARIO", 1, 1,
@@ -67,6 +81,9 @@ int main (int argc, char **argv)
          "the highest load at which each policy meets a latency goal"},
         {"verify", "", 0, 0,
          "compare the simulator with queueing theory; exit code 1 if one is out"},
+        {"replay", "TRACE...", 1, SIM_RECORDING_FILES_MAX,
+         "what tying or hedging would have done to a recorded load"},
+        {"explain", "SCENARIO", 1, 1, "the sequence diagram of the call at a percentile"},
         {"list", "[PRESET]", 0, 1, "the presets, or the text of one"},
     };
     static const struct ti_cli_option options[] = {
@@ -75,7 +92,7 @@ int main (int argc, char **argv)
          .value = &app.seed,
          .argument = "N",
          .help = "of all random choices; default: the scenario's",
-         .commands = STUDIES " verify",
+         .commands = STUDIES " verify replay explain",
          .given = &app.has_seed,
          .max = UINT64_MAX},
         {.name = "replications",
@@ -84,7 +101,7 @@ int main (int argc, char **argv)
          .argument = "N",
          .help = "independent runs of each policy, at most so many with --precision; default: the "
                  "scenario's",
-         .commands = STUDIES,
+         .commands = STUDIES " replay",
          .given = &app.has_replications,
          .min = 1,
          .max = 1000},
@@ -122,8 +139,8 @@ int main (int argc, char **argv)
          .argument = "POLICY",
          .help = "instead of the scenario's: the name of one of them, or a word such as single, "
                  "tied:1ms/random, hedge/p95, central (docs/scenario.md); the first is the "
-                 "baseline; at most 16",
-         .commands = STUDIES},
+                 "baseline; at most 16. explain takes one; default: the last of the scenario",
+         .commands = STUDIES " explain"},
         {.name = "loads",
          .kind = TI_CLI_CUSTOM,
          .value = &app.loads,
@@ -178,13 +195,55 @@ int main (int argc, char **argv)
          .commands = "capacity",
          .real_min = 0.0001,
          .real_max = 0.5},
+        {.name = "replicas",
+         .kind = TI_CLI_U32,
+         .value = &app.replay.replicas,
+         .argument = "N",
+         .help = "replicas of the replay; default: as many as the recording names",
+         .commands = "replay",
+         .given = &app.replay.has_replicas,
+         .min = 2,
+         .max = SIM_REPLICAS_MAX},
+        {.name = "workers",
+         .kind = TI_CLI_U32,
+         .value = &app.replay.workers,
+         .argument = "N",
+         .help = "of each replica; default 1",
+         .commands = "replay",
+         .given = &app.replay.has_workers,
+         .min = 1,
+         .max = 4096},
+        {.name = "load",
+         .kind = TI_CLI_REAL,
+         .value = &app.replay.load,
+         .argument = "LOAD",
+         .help = "stretch the arrivals to this load; default: as recorded",
+         .commands = "replay",
+         .given = &app.replay.has_load,
+         .real_min = 0.001,
+         .real_max = LOAD_MAX},
+        {.name = "correlation",
+         .kind = TI_CLI_REAL,
+         .value = &app.replay.correlation,
+         .argument = "SHARE",
+         .help = "share of the further copies that take as long as the first; default 0: they are "
+                 "like any other call",
+         .commands = "replay",
+         .real_max = 1},
+        {.name = "percentile",
+         .kind = TI_CLI_CUSTOM,
+         .value = &app.explain_ppm,
+         .argument = "P",
+         .help = "of the call to explain, above 0 and below 100; default 99.9",
+         .commands = "explain",
+         .parse = parse_percentile},
         {.name = "jobs",
          .letter = 'j',
          .kind = TI_CLI_U32,
          .value = &app.jobs,
          .argument = "N",
          .help = "threads; the result is the same with any number; default: the processors",
-         .commands = STUDIES " verify",
+         .commands = STUDIES " verify replay",
          .min = 1,
          .max = SIM_JOBS_MAX},
         {.name = "json",
@@ -192,19 +251,19 @@ int main (int argc, char **argv)
          .value = &app.json,
          .argument = "FILE",
          .help = "write the results as JSON (docs/json.md)",
-         .commands = STUDIES " verify"},
+         .commands = STUDIES " verify replay explain"},
         {.name = "csv",
          .kind = TI_CLI_STRING,
          .value = &app.csv,
          .argument = "FILE",
          .help = "write a row for each policy at each load",
-         .commands = "run sweep"},
+         .commands = "run sweep replay"},
         {.name = "report",
          .kind = TI_CLI_STRING,
          .value = &app.report,
          .argument = "FILE",
          .help = "write the results as one HTML page, with the scenario in it",
-         .commands = STUDIES},
+         .commands = STUDIES " replay"},
         {.name = "full",
          .kind = TI_CLI_FLAG,
          .value = &app.verify.full,
@@ -229,7 +288,7 @@ int main (int argc, char **argv)
          .kind = TI_CLI_FLAG,
          .value = &app.is_quiet,
          .help = "no progress on standard error",
-         .commands = STUDIES " verify"},
+         .commands = STUDIES " verify replay"},
     };
     static const struct ti_cli cli = {
         .program = "tied-sim",

@@ -18,6 +18,13 @@ struct app_loads {
     uint32_t count;
 };
 
+/* Of the command replay; what was not given the recording or a default says. */
+struct app_replay {
+    bool has_replicas, has_workers, has_load;
+    uint32_t replicas, workers;
+    double load, correlation;
+};
+
 struct app {
     const struct ti_cli *cli;
     char command[1024]; /* the command line as it was given, for reports */
@@ -40,6 +47,8 @@ struct app {
     const char *json, *csv, *report;
     bool is_quiet;
     struct sim_cmd_verify verify;
+    struct app_replay replay;
+    uint32_t explain_ppm;
 };
 
 /* Each returns the exit code of the program. One file each. */
@@ -48,9 +57,15 @@ int app_sweep (struct app *app, const struct ti_cli_result *line);
 int app_capacity (struct app *app, const struct ti_cli_result *line);
 int app_list (struct app *app, const struct ti_cli_result *line);
 int app_verify (struct app *app, const struct ti_cli_result *line);
+int app_replay (struct app *app, const struct ti_cli_result *line);
+int app_explain (struct app *app, const struct ti_cli_result *line);
 
 /* "tied-sim: TEXT" to stderr. @return TI_EXIT_FAILED */
 int app_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
+
+/* Whether the files that were asked for can be made, before a long run finds that they cannot; 0,
+ * else the exit code after a line. */
+int app_check_files (const struct app *app);
 
 /* The scenario of the command line with what options change; 0, else the exit code after a line.
  * On success deinit it. */

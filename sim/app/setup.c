@@ -75,7 +75,6 @@ static int set_policies (const struct app *app, struct sim_scenario *scenario)
     return 0;
 }
 
-/* Whether a file can be made there, before a long run finds that it cannot. */
 static int check_file (const char *path)
 {
     char folder[4096], quoted[TI_CLI_QUOTE_MAX];
@@ -92,10 +91,17 @@ static int check_file (const char *path)
     return 0;
 }
 
+int app_check_files (const struct app *app)
+{
+    if (check_file (app->json) || check_file (app->csv) || check_file (app->report))
+        return TI_EXIT_FAILED;
+    return TI_EXIT_OK;
+}
+
 int app_load (const struct app *app, const char *name, struct sim_scenario *out)
 {
     char why[SIM_WHY_MAX];
-    if (check_file (app->json) || check_file (app->csv) || check_file (app->report))
+    if (app_check_files (app))
         return TI_EXIT_FAILED;
     if (sim_scenario_load (name, out, why))
         return app_fail ("%s", why);

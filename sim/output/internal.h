@@ -52,6 +52,10 @@ void sim_fill_published (const struct sim_output *output,
                          struct ti_table *table);
 void sim_fill_found (const struct sim_output *output, struct ti_table *table);
 
+/* replay.c: what the command replay says beside the figures. */
+void sim_write_replay (const struct sim_output *output, struct ti_table *table, FILE *file);
+void sim_write_replay_json (const struct sim_output *output, struct ti_json *json);
+
 /* A published figure beside ours. */
 struct sim_agreement {
     const struct sim_published *published;

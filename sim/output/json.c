@@ -222,6 +222,8 @@ static void write_top (const void *context, struct ti_json *json)
         write_front (&self->rows, json);
     if (output->found_count > 0)
         write_found (output, json);
+    if (output->replay)
+        sim_write_replay_json (output, json);
 }
 
 const struct ti_report_more sim_json_more = {

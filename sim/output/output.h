@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 
+#include "study/replay.h"
 #include "study/study.h"
 #include "tools/report.h"
 
@@ -32,6 +33,7 @@ struct sim_output {
     bool is_grid;
     const struct sim_capacity_found *found; /* of the command capacity */
     uint32_t found_count;
+    const struct sim_replay *replay; /* of the command replay; else NULL */
 };
 
 /* A policy at a load. */

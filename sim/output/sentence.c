@@ -120,7 +120,9 @@ const char *sim_output_sentence (const struct sim_output *output,
                                  char buffer[SIM_SENTENCE_MAX])
 {
     buffer[0] = '\0';
-    if (output->found_count > 0)
+    if (output->replay)
+        append (buffer, SIM_SENTENCE_MAX, "%s", output->replay->advice);
+    else if (output->found_count > 0)
         append_found (output, buffer);
     else if (output->is_grid)
         append_grid (rows, buffer);

@@ -61,6 +61,8 @@ int sim_output_write_text (const struct sim_output *output, FILE *file)
         sim_fill_found (output, table);
         ti_table_write (table, file);
     }
+    if (output->replay)
+        sim_write_replay (output, table, file);
     write_notes (self, file);
     fprintf (file, "\n%s\n", ti_report_sentence (&self->report, sentence));
     free (table);

@@ -109,6 +109,21 @@ static void bench (struct cluster *cluster, const char *record)
     process_free (&process);
 }
 
+/* What was recorded can be replayed. */
+static void replay (const char *says, const char *first, const char *second)
+{
+    const char *const argv[] = {TIED_SIM_PROGRAM, "replay", "--quiet", first, second, NULL};
+    struct process *process = process_start (argv);
+    const int code = process_wait (process);
+
+    if (code != 0)
+        print_error ("%s\n", process_errors (process));
+    CHECK_I64 (code, ==, 0);
+    CHECK_TRUE (strstr (process_output (process), "2 replicas of 1 worker") != NULL);
+    CHECK_TRUE (strstr (process_output (process), says) != NULL);
+    process_free (&process);
+}
+
 static void every_copy_and_every_call_has_its_line (void **state)
 {
     static struct cluster cluster;
@@ -142,6 +157,8 @@ static void every_copy_and_every_call_has_its_line (void **state)
     CHECK_U64 (lines_with (paths[2], ",ok"), ==, calls.count);
     check_service (paths[2]);
     sim_table_deinit (&calls);
+    replay ("What a hedge is worth", paths[0], paths[1]);
+    replay (" under single; simulated single: p50 ", paths[2], NULL);
 }
 
 static void an_error_of_the_file_is_told_at_the_end (void **state)
