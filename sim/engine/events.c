@@ -61,8 +61,13 @@ struct blob {
     unsigned char bytes[SIM_EVENT_BYTES_MAX];
 };
 
+/* Lanes, then the heap, then the timers. */
+#define SOURCES (SIM_LANES_MAX + 2)
+#define HEAP    SIM_LANES_MAX
+#define TIMERS  (SIM_LANES_MAX + 1)
+
 struct sim_events {
-    struct key first[SIM_LANES_MAX + 1]; /* of each lane, then of the heap; empty: TIED_NEVER */
+    struct key first[SOURCES]; /* of each; empty: TIED_NEVER */
     struct lane lanes[SIM_LANES_MAX];
     uint32_t lanes_count;
     uint32_t heap_count, heap_capacity;
@@ -72,12 +77,16 @@ struct sim_events {
     void *heap_block;
     struct item *items; /* as many as the heap has room for */
     struct blob *blobs;
+    /* A tournament: leaf i is timer i, and each node above has the number of the earlier of its
+     * two. Nodes count from 1; the children of i are 2 i and 2 i + 1; leaves begin at
+     * timers_leaves. */
+    struct key *timers;
+    uint32_t *winners;
+    uint32_t timers_count, timers_leaves;
     uint64_t order;
     uint64_t count;
     uint64_t shuffle_seed;
 };
-
-#define HEAP_KEY(self) ((self)->first[SIM_LANES_MAX])
 
 static const struct key no_key = {TIED_NEVER, UINT64_MAX};
 
@@ -101,7 +110,7 @@ struct sim_events *sim_events_new (uint64_t shuffle_seed)
 
     if (self == NULL)
         return NULL;
-    for (uint32_t i = 0; i <= SIM_LANES_MAX; i++)
+    for (uint32_t i = 0; i < SOURCES; i++)
         self->first[i] = no_key;
     self->free_item = NONE;
     self->free_blob = NONE;
@@ -118,6 +127,8 @@ void sim_events_free (struct sim_events *self)
     free (self->heap_block);
     free (self->items);
     free (self->blobs);
+    free (self->timers);
+    free (self->winners);
     free (self);
 }
 
@@ -328,7 +339,7 @@ static void put_heap (struct sim_events *self, const struct sim_event *event, ui
         memcpy (self->blobs[item->next].bytes, event->bytes, event->size);
     }
     sift_up (self->heap, self->heap_count++, (struct key){event->at, order | number});
-    HEAP_KEY (self) = self->heap[0];
+    self->first[HEAP] = self->heap[0];
 }
 
 /* The blob is free from now on, but its bytes stay until it is used again. */
@@ -357,23 +368,101 @@ static void take_heap (struct sim_events *self, struct sim_event *out)
     self->free_item = number;
     if (--self->heap_count > 0) {
         remove_first (self->heap, self->heap_count);
-        HEAP_KEY (self) = self->heap[0];
+        self->first[HEAP] = self->heap[0];
     } else {
-        HEAP_KEY (self) = no_key;
+        self->first[HEAP] = no_key;
     }
 }
 
-/* ---- both ---- */
+/* ---- timers ---- */
 
-void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event)
+bool sim_events_add_timers (struct sim_events *self, uint32_t count)
+{
+    uint32_t leaves = 1;
+
+    TI_ASSERT (self->timers == NULL && count >= 1 && count <= UINT32_C (1) << 30);
+    while (leaves < count)
+        leaves *= 2;
+    self->timers = malloc (leaves * sizeof *self->timers);
+    self->winners = malloc (2 * (size_t)leaves * sizeof *self->winners);
+    if (self->timers == NULL || self->winners == NULL)
+        return false;
+    self->timers_count = count;
+    self->timers_leaves = leaves;
+    for (uint32_t i = 0; i < leaves; i++) {
+        self->timers[i] = no_key;
+        self->winners[leaves + i] = i;
+    }
+    for (uint32_t i = leaves - 1; i >= 1; i--)
+        self->winners[i] = self->winners[2 * i];
+    return true;
+}
+
+/* Plays the matches from the timer's leaf up to the final. */
+static inline void play (struct sim_events *self, uint32_t timer, struct key key)
+{
+    const struct key *timers = self->timers;
+    uint32_t *winners = self->winners;
+    uint32_t winner = timer;
+
+    self->timers[timer] = key;
+    for (uint32_t node = self->timers_leaves + timer; node > 1; node /= 2) {
+        const uint32_t other = winners[node ^ 1u];
+        const bool is_other = is_before (timers[other], key);
+
+        winner = is_other ? other : winner;
+        key = timers[winner];
+        winners[node / 2] = winner;
+    }
+    self->first[TIMERS] = key;
+}
+
+static uint64_t next_order (struct sim_events *self)
 {
     uint64_t order = self->order++;
 
-    TI_ASSERT (event->size <= SIM_EVENT_BYTES_MAX && event->at != TIED_NEVER);
     TI_ASSERT (order < ORDER_MAX);
     if (self->shuffle_seed != 0)
         order = ti_mix (order ^ self->shuffle_seed);
-    order <<= ITEM_BITS;
+    return order << ITEM_BITS;
+}
+
+void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t at)
+{
+    TI_ASSERT (timer < self->timers_count);
+    self->count -= self->timers[timer].at != TIED_NEVER;
+    self->count += at != TIED_NEVER;
+    play (self, timer, at == TIED_NEVER ? no_key : (struct key){at, next_order (self)});
+}
+
+tied_time_t sim_events_timer (const struct sim_events *self, uint32_t timer)
+{
+    TI_ASSERT (timer < self->timers_count);
+    return self->timers[timer].at;
+}
+
+static void take_timer (struct sim_events *self, struct sim_event *out)
+{
+    const uint32_t timer = self->winners[1];
+
+    out->at = self->first[TIMERS].at;
+    out->order = self->first[TIMERS].order;
+    out->kind = SIM_EVENT_TIMER;
+    out->a = timer;
+    out->b = 0;
+    out->value = 0;
+    out->size = 0;
+    out->bytes = NULL;
+    play (self, timer, no_key);
+}
+
+/* ---- all ---- */
+
+void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event)
+{
+    const uint64_t order = next_order (self);
+
+    TI_ASSERT (event->size <= SIM_EVENT_BYTES_MAX && event->at != TIED_NEVER);
     self->count++;
     if (lane < 0) {
         put_heap (self, event, order);
@@ -385,7 +474,7 @@ void sim_events_put (struct sim_events *self, int lane, const struct sim_event *
 
 static inline uint32_t first_of (const struct sim_events *self)
 {
-    uint32_t first = SIM_LANES_MAX;
+    uint32_t first = is_before (self->first[HEAP], self->first[TIMERS]) ? HEAP : TIMERS;
 
     for (uint32_t i = 0; i < self->lanes_count; i++)
         first = is_before (self->first[i], self->first[first]) ? i : first;
@@ -404,7 +493,9 @@ bool sim_events_take_before (struct sim_events *self, tied_time_t limit, struct 
     if (self->first[first].at >= limit)
         return false;
     self->count--;
-    if (first == SIM_LANES_MAX)
+    if (first == TIMERS)
+        take_timer (self, out);
+    else if (first == HEAP)
         take_heap (self, out);
     else
         take_lane (self, first, out);
@@ -427,6 +518,7 @@ size_t sim_events_bytes (const struct sim_events *self)
 
     for (uint32_t i = 0; i < self->lanes_count; i++)
         bytes += self->lanes[i].capacity;
+    bytes += self->timers_leaves * (sizeof *self->timers + 2 * sizeof *self->winners);
     bytes += self->heap_capacity * (sizeof *self->heap + sizeof *self->items);
     return bytes + self->blobs_count * sizeof *self->blobs;
 }

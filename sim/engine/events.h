@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Events in the order of (time, order of scheduling), or with a seeded shuffle of equal times. A
- * 4-ary heap for events of any time, and lanes for those whose delay is constant: what enters a
- * lane enters in the order of its times, so a ring of bytes is enough and nothing is sifted. At
- * most 2^24 events are in the heap, and 2^40 pass through in a life.
+ * 4-ary heap for events of any time, timers that are set and set again, and lanes for what takes
+ * equally long: what enters a lane enters in the order of its times, so a ring of bytes is enough
+ * and nothing is sifted. At most 2^24 events are in the heap, and 2^40 pass through in a life.
  *
  * An event is a small record of the caller's; a lane record may carry a message. One owner.
  */
@@ -31,6 +31,9 @@ struct sim_event {
 
 struct sim_events;
 
+/* What take () gives for a timer; its number is in `a`. */
+#define SIM_EVENT_TIMER UINT32_MAX
+
 /* NULL: no memory. `shuffle_seed` 0: equal times in order of scheduling. */
 struct sim_events *sim_events_new (uint64_t shuffle_seed);
 void sim_events_free (struct sim_events *self);
@@ -43,12 +46,20 @@ int sim_events_add_lane (struct sim_events *self);
  * the assert handler. Earlier than the latest in the lane: an error of ours, asserted. */
 void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event);
 
+/* So many timers, numbered from 0, all off. Once. @return false: no memory */
+TIED_NODISCARD bool sim_events_add_timers (struct sim_events *self, uint32_t count);
+/* A timer has one time or none (TIED_NEVER); to set it again forgets the earlier one. It is off
+ * when it has been taken. */
+void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t at);
+tied_time_t sim_events_timer (const struct sim_events *self, uint32_t timer);
+
 /* Time of the first event, TIED_NEVER: none. */
 tied_time_t sim_events_time (const struct sim_events *self);
 /* Takes the first event; false: none. */
 bool sim_events_take (struct sim_events *self, struct sim_event *out);
 /* The same, if it comes before `limit`. */
 bool sim_events_take_before (struct sim_events *self, tied_time_t limit, struct sim_event *out);
+/* Timers that are on count as well. */
 uint64_t sim_events_count (const struct sim_events *self);
 /* Memory taken by now. */
 size_t sim_events_bytes (const struct sim_events *self);

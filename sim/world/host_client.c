@@ -193,10 +193,10 @@ static void step (struct world *self, uint32_t number, const struct tied_client_
 
 static void arm (struct world *self, uint32_t number)
 {
-    struct world_client *client = &self->clients[number];
+    const tied_time_t deadline = tied_client_core_deadline (self->clients[number].core);
 
-    world_arm (self, &client->armed, tied_client_core_deadline (client->core), WORLD_CLIENT_TIMER,
-               number);
+    if (deadline != sim_events_timer (self->events, number))
+        sim_events_set_timer (self->events, number, deadline);
 }
 
 void world_client_submit (struct world *self, uint32_t number, uint64_t call)
@@ -292,13 +292,8 @@ void world_client_receive (struct world *self, const struct sim_event *arrived)
 void world_client_timer (struct world *self, uint32_t number)
 {
     const struct tied_client_event event = {.type = TIED_CLIENT_EV_TIMEOUT};
-    struct world_client *client = &self->clients[number];
 
-    if (client->armed != self->now)
-        return; /* overtaken */
-    client->armed = TIED_NEVER;
-    if (tied_client_core_deadline (client->core) <= self->now)
-        step (self, number, &event);
+    step (self, number, &event);
     arm (self, number);
 }
 

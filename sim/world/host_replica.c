@@ -91,6 +91,11 @@ act_reject (struct world *self, uint32_t number, const struct tied_replica_actio
     (void)world_replica_answer (self, number, action->client, &message);
 }
 
+static uint32_t timer_of_worker (const struct world *self, uint32_t number, uint32_t worker)
+{
+    return self->worker_timers + number * self->workers + worker;
+}
+
 static void act_run (struct world *self, uint32_t number, const struct tied_replica_action *action)
 {
     struct world_replica *r = &self->replicas[number];
@@ -100,27 +105,22 @@ static void act_run (struct world *self, uint32_t number, const struct tied_repl
         sim_demand (&self->scenario->workload, self->seed, slot->call, number, action->copy);
     const tied_time_t end =
         sim_speed_finish (self->speed, number, self->now - self->origin, demand);
-    const struct sim_event event = {.at = ti_time_add (end, self->origin),
-                                    .kind = WORLD_SERVICE_END,
-                                    .a = number,
-                                    .b = action->slot,
-                                    .value = ++slot->run};
-
     world_sum_areas (self);
     self->waiting--;
     self->busy++;
     r->depth--;
-    r->running++;
+    slot->worker = r->idle[self->workers - ++r->running];
     slot->since = self->now;
     slot->is_running = true;
+    r->serves[slot->worker] = action->slot;
     call->started |= (uint8_t)(1u << action->copy);
     self->result->executions += call->is_measured;
     world_mix (self, self->now);
     world_mix (self, slot->call << 3 | action->copy);
     world_note (self, action->call, world_actor_replica (number), world_actor_replica (number),
                 "starts", action->copy);
-    if (end != TIED_NEVER)
-        sim_events_put (self->events, -1, &event);
+    sim_events_set_timer (self->events, timer_of_worker (self, number, slot->worker),
+                          ti_time_add (end, self->origin));
 }
 
 /* False: SEND_FAILED is due. */
@@ -165,7 +165,7 @@ act_reply (struct world *self, uint32_t number, const struct tied_replica_action
 
     world_sum_areas (self);
     self->busy--;
-    r->running--;
+    r->idle[self->workers - r->running--] = slot->worker;
     slot->is_running = false;
     call->spent_ns[action->copy] += self->now - slot->since;
     world_mix (self, self->now);
@@ -197,8 +197,10 @@ act_reply (struct world *self, uint32_t number, const struct tied_replica_action
 void world_replica_end_run (struct world *self, uint32_t number, uint32_t slot)
 {
     const struct tied_replica_event event = {.type = TIED_REPLICA_EV_FINISH, .u.finish.slot = slot};
+    const struct world_slot *run = &self->replicas[number].slots[slot];
 
-    self->replicas[number].slots[slot].run++; /* its SERVICE_END means nothing any more */
+    TI_ASSERT (run->is_running);
+    sim_events_set_timer (self->events, timer_of_worker (self, number, run->worker), TIED_NEVER);
     world_replica_step (self, number, &event, 0, NULL);
 }
 
@@ -281,34 +283,29 @@ void world_replica_settle (struct world *self, uint32_t number)
 
     while (r->depth > 0 && r->running < self->workers)
         world_replica_step (self, number, &take, 0, NULL);
-    /* Where nothing but notes ages, a timer that is set comes soon enough for any later note. */
-    if (self->has_timers || r->armed == TIED_NEVER)
-        world_arm (self, &r->armed, tied_replica_core_deadline (r->core), WORLD_REPLICA_TIMER,
-                   number);
+    if (self->has_timers)
+        sim_events_set_timer (self->events, self->replica_timers + number,
+                              tied_replica_core_deadline (r->core));
 }
 
 /* ---- workers and time ---- */
 
-void world_replica_service_end (struct world *self, const struct sim_event *event)
+void world_replica_service_end (struct world *self, uint32_t worker)
 {
-    const struct world_slot *slot = &self->replicas[event->a].slots[event->b];
+    const uint32_t number = worker / self->workers;
+    const struct world_replica *r = &self->replicas[number];
+    const struct tied_replica_event event = {.type = TIED_REPLICA_EV_FINISH,
+                                             .u.finish.slot = r->serves[worker % self->workers]};
 
-    if (!slot->is_running || slot->run != event->value)
-        return; /* it was told to stop before */
-    world_replica_end_run (self, event->a, event->b);
-    world_replica_settle (self, event->a);
+    world_replica_step (self, number, &event, 0, NULL);
+    world_replica_settle (self, number);
 }
 
 void world_replica_timer (struct world *self, uint32_t number)
 {
     const struct tied_replica_event event = {.type = TIED_REPLICA_EV_TIMEOUT};
-    struct world_replica *r = &self->replicas[number];
 
-    if (r->armed != self->now)
-        return; /* overtaken */
-    r->armed = TIED_NEVER;
-    if (tied_replica_core_deadline (r->core) <= self->now)
-        world_replica_step (self, number, &event, 0, NULL);
+    world_replica_step (self, number, &event, 0, NULL);
     world_replica_settle (self, number);
 }
 

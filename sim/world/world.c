@@ -23,11 +23,25 @@ enum ending {
     ENDING_QUEUE_FULL  /* a replica's, which is smaller than the scenario allows */
 };
 
+static void fire (struct world *self, uint32_t timer)
+{
+    if (timer >= self->worker_timers)
+        world_replica_service_end (self, timer - self->worker_timers);
+    else if (timer >= self->replica_timers)
+        world_replica_timer (self, timer - self->replica_timers);
+    else
+        world_client_timer (self, timer);
+}
+
 static void dispatch (struct world *self, const struct sim_event *event)
 {
     self->now = event->at;
     world_mix (self, event->at);
     world_mix (self, (uint64_t)event->kind << 56 ^ (uint64_t)event->a << 28 ^ event->b);
+    if (event->kind == SIM_EVENT_TIMER) {
+        fire (self, event->a);
+        return;
+    }
     switch ((enum world_event)event->kind) {
     case WORLD_TO_REPLICA:
         if (world_arrives (self, event))
@@ -42,15 +56,6 @@ static void dispatch (struct world *self, const struct sim_event *event)
     case WORLD_TO_PEER:
         (void)world_arrives (self, event);
         world_replica_hear (self, event);
-        return;
-    case WORLD_SERVICE_END:
-        world_replica_service_end (self, event);
-        return;
-    case WORLD_CLIENT_TIMER:
-        world_client_timer (self, event->a);
-        return;
-    case WORLD_REPLICA_TIMER:
-        world_replica_timer (self, event->a);
         return;
     case WORLD_LINK_UP:
         world_connect (self, event->a, event->b);
@@ -70,6 +75,7 @@ static void arrive (struct world *self, tied_time_t at)
     sim_source_take (self->source, &request);
     world_mix (self, at);
     world_request_came (self, &request);
+    world_look_for_arrival (self);
     self->progress_at = at;
     for (uint32_t leaf = 0; leaf < self->fan_out; leaf++)
         world_client_submit (self, request.client, request.first_call + leaf);
@@ -90,6 +96,7 @@ static void greet (struct world *self)
     self->origin = ti_time_sub (self->now, sim_source_time (self->source));
     self->area_at = self->now;
     self->progress_at = self->now;
+    world_look_for_arrival (self);
     if (!self->has_breaks)
         return;
     for (uint32_t c = 0; c < self->scenario->clients; c++)
@@ -124,17 +131,14 @@ static enum ending run (struct world *self)
 
     greet (self);
     for (;;) {
-        tied_time_t arrival = TIED_NEVER;
-
-        if (!sim_source_is_done (self->source))
-            arrival = ti_time_add (sim_source_time (self->source), self->origin);
-        else if (self->calls_unsettled == 0)
+        if (self->arrival == TIED_NEVER && self->calls_unsettled == 0 &&
+            sim_source_is_done (self->source))
             return ENDING_DONE;
         self->result->events++;
-        if (!sim_events_take_before (self->events, arrival, &event)) {
-            if (arrival == TIED_NEVER)
+        if (!sim_events_take_before (self->events, self->arrival, &event)) {
+            if (self->arrival == TIED_NEVER)
                 return ENDING_DONE; /* cannot be: clients never stop to probe */
-            arrive (self, arrival);
+            arrive (self, self->arrival);
             if (self->result->table_overflows > 0 && self->may_grow_calls)
                 return ENDING_CALLS_FULL;
             continue;

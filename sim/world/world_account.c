@@ -90,12 +90,20 @@ void world_source_ended (struct world *self, uint64_t call, uint32_t outcome)
     const tied_time_t now = self->now - self->origin;
 
     sim_source_ended (self->source, call, outcome, now);
+    world_look_for_arrival (self);
     self->progress_at = self->now;
     if (self->request_times != NULL && self->result->latency->total != answered) {
         const uint64_t request = call / self->fan_out;
 
         self->watch->ended (self->watch->context, request, now - self->request_times[request]);
     }
+}
+
+void world_look_for_arrival (struct world *self)
+{
+    self->arrival = TIED_NEVER;
+    if (!sim_source_is_done (self->source))
+        self->arrival = ti_time_add (sim_source_time (self->source), self->origin);
 }
 
 static void remember_time (struct world *self, uint64_t request, tied_time_t at)

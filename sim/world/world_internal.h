@@ -33,9 +33,6 @@ enum world_event {
     WORLD_TO_REPLICA = 1, /* a: client, b: replica, value: generation of the connection */
     WORLD_TO_CLIENT,      /* the same */
     WORLD_TO_PEER,        /* a: from, b: to */
-    WORLD_SERVICE_END,    /* a: replica, b: slot, value: its run */
-    WORLD_CLIENT_TIMER,   /* a: client */
-    WORLD_REPLICA_TIMER,  /* a: replica */
     WORLD_LINK_UP,        /* a: client, b: replica */
     WORLD_LINK_BREAK      /* a: client, b: replica */
 };
@@ -81,8 +78,7 @@ struct world_link {
 
 struct world_client {
     tied_client_core_t *core;
-    tied_time_t armed; /* time of the timer event that counts */
-    uint32_t *tokens;  /* free ones: the last was used last */
+    uint32_t *tokens; /* free ones: the last was used last */
     uint32_t tokens_free;
     struct world_call *calls; /* ring by sequence */
     uint32_t calls_mask;
@@ -96,7 +92,7 @@ struct world_client {
 struct world_slot {
     uint64_t call; /* the source's number: the body of the request */
     tied_time_t since;
-    uint32_t run; /* changes when a run begins or ends */
+    uint32_t worker; /* while it runs */
     uint8_t copy;
     bool is_running;
     bool is_killed; /* SIM_FAULT_KILL_RUNNING */
@@ -112,7 +108,8 @@ struct world_conn {
 struct world_replica {
     tied_replica_core_t *core;
     struct world_slot *slots;
-    tied_time_t armed;
+    uint32_t *serves; /* by worker: the slot that runs there */
+    uint32_t *idle;   /* [0, workers - running): workers without one */
     uint32_t depth, running;
     uint32_t first; /* of its group */
     uint32_t peers; /* size of its group, itself included */
@@ -148,7 +145,8 @@ struct world {
     struct world_client *clients;
     struct world_replica *replicas;
     tied_time_t now;
-    tied_time_t origin; /* the source's time 0; TIED_NEVER: not all clients are greeted yet */
+    tied_time_t origin;  /* the source's time 0; TIED_NEVER: not all clients are greeted yet */
+    tied_time_t arrival; /* of the next request; TIED_NEVER: none for now */
     struct world_sizes sizes;
     bool is_depth_ours;                  /* queue_depth is less than the scenario's */
     bool is_queue_full;                  /* it was hit */
@@ -169,7 +167,9 @@ struct world {
     uint32_t lanes;                /* in use of each of the two; they share them out */
     int client_lanes[WORLD_LANES]; /* -1: the heap */
     int peer_lanes[WORLD_LANES];
-    struct tied_client_submit submit; /* of every call, but token and deadline */
+    /* Timers: of clients, of replicas (if has_timers), of all workers. */
+    uint32_t replica_timers, worker_timers; /* numbers of the first */
+    struct tied_client_submit submit;       /* of every call, but token and deadline */
 
     /* Account. */
     uint64_t waiting, busy; /* copies, workers, all replicas */
@@ -190,7 +190,7 @@ struct world {
 
     struct world_name *names; /* of replicas */
     unsigned char *client_memory, *replica_memory;
-    void *blocks[12]; /* everything else that is to be freed */
+    void *blocks[16]; /* everything else that is to be freed */
     uint32_t blocks_count;
 };
 
@@ -235,7 +235,7 @@ uint32_t world_generation (const struct world *self, uint32_t client, uint32_t r
 /* host_client.c */
 void world_client_submit (struct world *self, uint32_t client, uint64_t call);
 void world_client_receive (struct world *self, const struct sim_event *event);
-void world_client_timer (struct world *self, uint32_t client);
+void world_client_timer (struct world *self, uint32_t number);
 void world_client_link (struct world *self, uint32_t client, uint32_t replica, bool is_up);
 /* The caller gives up. */
 void world_client_cancel (struct world *self, struct tied_call_id call);
@@ -263,7 +263,8 @@ enum world_sent world_replica_answer (struct world *self,
                                       uint32_t number,
                                       uint32_t index,
                                       const struct tied_message *message);
-void world_replica_service_end (struct world *self, const struct sim_event *event);
+/* Worker w of replica r is r x workers + w. */
+void world_replica_service_end (struct world *self, uint32_t worker);
 void world_replica_timer (struct world *self, uint32_t replica);
 void world_replica_peers_up (struct world *self, uint32_t replica);
 
@@ -278,6 +279,8 @@ struct world_call *world_call_open (struct world *self, struct tied_call_id id, 
 void world_call_settle (struct world *self, struct world_call *call);
 void world_call_ended (struct world *self, struct world_call *call, uint32_t outcome);
 void world_source_ended (struct world *self, uint64_t call, uint32_t outcome);
+/* Of the source, which changes when a request has come or a call has ended. */
+void world_look_for_arrival (struct world *self);
 void world_request_came (struct world *self, const struct sim_request *request);
 void world_note_call (
     struct world *self, struct tied_call_id id, int from, int to, const char *what, uint32_t copy);
@@ -338,19 +341,6 @@ static inline int world_actor_client (uint32_t client)
 static inline int world_actor_replica (uint32_t replica)
 {
     return (int)replica;
-}
-
-/* A timer event at `at`, unless one comes sooner. Timers that have moved later are looked at when
- * the old time comes; those that were overtaken are recognised by their time. */
-static inline void world_arm (
-    struct world *self, tied_time_t *armed, tied_time_t at, enum world_event kind, uint32_t host)
-{
-    if (at < *armed) {
-        const struct sim_event event = {.at = ti_max (at, self->now), .kind = kind, .a = host};
-
-        *armed = event.at;
-        sim_events_put (self->events, -1, &event);
-    }
 }
 
 #endif

@@ -11,6 +11,7 @@
 #include <tied/error.h>
 
 #define LINE          64u
+#define WORKERS_MAX   (UINT64_C (1) << 20)
 #define RING_FIRST    64u
 #define SILENCE_BEATS 10u
 
@@ -136,6 +137,8 @@ static int check (const struct world *self, char why[SIM_WHY_MAX])
     if (known > 4096)
         return refuse (why, self->policy,
                        "a client cannot know more than 4096 replicas: set replicas.subset");
+    if ((uint64_t)s->replicas.count * s->replicas.workers > WORKERS_MAX)
+        return refuse (why, self->policy, "more than 1048576 workers: lower replicas.workers");
     if (self->groups > s->clients)
         return refuse (why, self->policy,
                        "more groups of replicas than clients: raise replicas.subset or clients");
@@ -266,9 +269,11 @@ static int make_replicas (struct world *self, char why[SIM_WHY_MAX])
     const uint32_t count = self->scenario->replicas.count;
     const size_t slots = self->sizes.queue_depth + self->workers;
     struct world_slot *slot = take_block (self, count * slots, sizeof *slot);
+    uint32_t *serves = take_block (self, (size_t)count * self->workers, sizeof *serves);
+    uint32_t *idle = take_block (self, (size_t)count * self->workers, sizeof *idle);
     size_t stride = 0;
 
-    if (slot == NULL)
+    if (slot == NULL || serves == NULL || idle == NULL)
         return out_of_memory (why);
     for (uint32_t i = 0; i < count; i++) {
         const struct tied_replica_core_options o = replica_options (self, i);
@@ -288,6 +293,10 @@ static int make_replicas (struct world *self, char why[SIM_WHY_MAX])
         r->core = tied_replica_core_init (self->replica_memory + i * stride, stride, &o);
         TI_ASSERT (r->core != NULL);
         r->slots = slot + i * slots;
+        r->serves = serves + (size_t)i * self->workers;
+        r->idle = idle + (size_t)i * self->workers;
+        for (uint32_t k = 0; k < self->workers; k++)
+            r->idle[k] = self->workers - 1 - k;
         if (is_tied (self->policy->kind))
             world_replica_peers_up (self, i);
     }
@@ -309,7 +318,6 @@ static bool make_groups (struct world *self)
         struct world_replica *r = &self->replicas[i];
         char text[16] = {0};
 
-        r->armed = TIED_NEVER;
         r->group = i / size;
         r->first = r->group * size;
         r->peers = (uint32_t)ti_min (size, s->replicas.count - r->first);
@@ -319,7 +327,6 @@ static bool make_groups (struct world *self)
     for (uint32_t i = 0; i < s->clients; i++) {
         struct world_client *c = &self->clients[i];
 
-        c->armed = TIED_NEVER;
         c->local = i / self->groups;
         c->first = (i % self->groups) * size;
         c->replicas = (uint32_t)ti_min (size, s->replicas.count - c->first);
@@ -370,7 +377,12 @@ static int fill (struct world *self, char why[SIM_WHY_MAX])
     int rc;
 
     self->events = sim_events_new (s->shuffles_ties ? shuffle : 0);
-    if (self->events == NULL || !make_groups (self) || !make_links (self) || !make_conns (self))
+    self->replica_timers = s->clients;
+    self->worker_timers = s->clients + (self->has_timers ? s->replicas.count : 0);
+    if (self->events == NULL ||
+        !sim_events_add_timers (self->events,
+                                self->worker_timers + s->replicas.count * self->workers) ||
+        !make_groups (self) || !make_links (self) || !make_conns (self))
         return out_of_memory (why);
     rc = make_replicas (self, why);
     if (rc == 0)
