@@ -53,9 +53,10 @@ class Fleet:
         self.endpoints = []
         peers = {i: f"tcp://127.0.0.1:{free_port()}" for i in IDS}
         for i in IDS:
-            argv = [os.path.join(self.bin, "tied-replica"), "--id", i, "--bind", "tcp://127.0.0.1:*",
-                    "--peer-bind", peers[i], "--workers", str(WORKERS), "--hedge-depth",
-                    str(HEDGE_DEPTH), "--service", f"sleep:{self.service.text}"]
+            argv = [os.path.join(self.bin, "tied-replica"), "--id", i,
+                    "--bind", "tcp://127.0.0.1:*", "--peer-bind", peers[i],
+                    "--workers", str(WORKERS), "--hedge-depth", str(HEDGE_DEPTH),
+                    "--service", f"sleep:{self.service.text}"]
             for other in IDS:
                 argv += ["--peer", f"{other}={peers[other]}"] if other != i else []
             with open(f"{self.out}/replica-{i}.log", "w", encoding="utf-8") as log:
@@ -63,7 +64,8 @@ class Fleet:
                                            preexec_fn=die_with_us)
             self.processes.append(process)
             is_there = select.select([process.stdout], [], [], 10)[0]
-            ready = re.search(r"^ready .*clients=(\S+)", process.stdout.readline() if is_there else "")
+            line = process.stdout.readline() if is_there else ""
+            ready = re.search(r"^ready .*clients=(\S+)", line)
             if not ready:
                 return False
             self.endpoints += ["--replica", f"{i}={ready[1]}"]

@@ -68,4 +68,5 @@ def line_of(row):
             f"| {row['real_ms']:.2f}{give(row['real_half_width_ms'])} "
             f"| {row['sim_ms']:.2f} [{low:.2f}-{high:.2f}] "
             f"| {row['error']:+.1%}{give(row['error_half_width'], 100, 1)} "
-            f"| ± {row['chance']:.1%} | {'yes' if row['within'] else 'no'} | {costs[0]} | {costs[1]} |")
+            f"| ± {row['chance']:.1%} | {'yes' if row['within'] else 'no'} "
+            f"| {costs[0]} | {costs[1]} |")

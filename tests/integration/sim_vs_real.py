@@ -32,7 +32,7 @@ def check_rows(report):
     expect(found == expected, f"rows: {found}")
     for row in report["rows"]:
         low, high = row["sim_ci95_ms"]
-        expect(low <= row["sim_ms"] <= high, f"the simulated figure lies outside its interval: {row}")
+        expect(low <= row["sim_ms"] <= high, f"outside its own interval: {row}")
         for value in (row["real_ms"], row["sim_ms"], row["real_half_width_ms"], row["chance"]):
             expect(math.isfinite(value) and value >= 0, f"no figure: {row}")
         expect(row["real_ms"] > 1 and row["sim_ms"] > 1, f"shorter than the service: {row}")
@@ -65,7 +65,8 @@ def main():
         with open(f"{out}/report.json", encoding="utf-8") as file:
             report = json.load(file)
         check_rows(report)
-        lines = [line for line in done.stdout.splitlines() if line.startswith(("| exp", "| bimodal"))]
+        lines = [line for line in done.stdout.splitlines()
+                 if line.startswith(("| exp", "| bimodal"))]
         expect(len(lines) == len(report["rows"]), f"{len(lines)} lines in the table")
 
 
