@@ -126,9 +126,11 @@ add_section (struct page *page, const struct section *parent, const struct sim_f
     const struct sim_field *item = field->type == SIM_TYPE_LIST ? field->fields : field;
     TI_ASSERT (page->count < SECTIONS_MAX);
     struct section *section = &page->sections[page->count];
-    *section = (struct section){.owner = field, .fields = item->fields, .base = parent->base};
-    snprintf (section->path, sizeof section->path, "%.48s%s%.32s%s", parent->path,
-              parent->path[0] ? "." : "", field->key, field->type == SIM_TYPE_LIST ? "[]" : "");
+    const char *const parent_path = parent->path;
+    struct section made = {.owner = field, .fields = item->fields, .base = parent->base};
+    snprintf (made.path, sizeof made.path, "%.48s%s%.32s%s", parent_path, parent_path[0] ? "." : "",
+              field->key, field->type == SIM_TYPE_LIST ? "[]" : "");
+    *section = made;
     if (field->type == SIM_TYPE_LIST) {
         section->item = calloc (1, field->size);
         if (!section->item)
