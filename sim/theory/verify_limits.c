@@ -66,7 +66,7 @@ static void refuse (struct sim_rows *rows, uint32_t k, double mean, double p99, 
     row->identities = SIM_IDENTITIES_REFUSING;
     row->scenario.policies[0].hedge_depth = k - 1;
     row->note = "oracle: an independent simulation of 1.5 M calls, with its error";
-    sim_row_length (row, mean, .7, 1, 1.2);
+    sim_row_length (row, mean, .7, 1, 1.4);
     sim_row_check (row, SIM_QUANTITY_MEAN, mean, 0.006 * mean);
     sim_row_check (row, SIM_QUANTITY_P99, p99, 0.008 * p99);
     sim_row_check (row, SIM_QUANTITY_REJECTS, rejects, 0.01 * rejects + 5e-4);

@@ -13,7 +13,7 @@ static double length_factor (uint32_t n, uint32_t d, double load)
         return sim_row_shared (load);
     if (load >= .9)
         return n > 100 ? 0.4 : 0.7;
-    return d == 2 && load < .7 ? 1.2 : 1;
+    return d < 3 ? 1.4 : 1.1;
 }
 
 /* One copy and two copies go through the cores; more is what no client of tied does. */
@@ -65,7 +65,7 @@ static void coc_row (struct sim_rows *rows, uint32_t n, uint32_t d, double load,
     row->scenario.policies[0].keeps_losers = false;
     row->scenario.policies[0].stagger_ns = 0;
     sim_theory_coc (n, d, load, &law);
-    sim_row_length (row, 1 + law.mean, load, 1, load < .7 ? 0.6 : 0.9);
+    sim_row_length (row, 1 + law.mean, load, 1, load < .7 ? 0.8 : 1.1);
     sim_row_law (row, &law, 0);
     /* Killing at once costs nothing: exactly one service time for each request. */
     sim_row_check (row, SIM_QUANTITY_UTILISATION, load, 0);

@@ -16,8 +16,8 @@
 #define UNIT_NS TIED_MS (1)
 /* More than ever wait in a row that is stable. */
 #define QUEUE_DEPTH 8192
-/* (5 / 0.0085) ^ 2: half-width of an interval in standard errors / half-width wanted. */
-#define CALLS_PER_VARIANCE 350000.0
+/* (4.9 / 0.0085) ^ 2: half-width of an interval in standard errors / half-width wanted. */
+#define CALLS_PER_VARIANCE 330000.0
 #define CALLS_MIN          700000.0
 
 bool sim_rows_make (struct sim_rows *self, bool full)
