@@ -40,7 +40,7 @@ NO_DEADLINE = 2**64 - 1
 HEARTBEAT_S = 0.2
 WAIT_S = 60  # longest wait for anything that must come
 FAILURES_MAX = 4
-SERVICE = "sleep:fixed(500ms)"  # long against every delay that is not meant
+SERVICE = "sleep:fixed(1s)"  # long against every delay that is not meant
 
 LOAD = ("depth", "running", "wait")
 FIELDS = {  # after version and type
@@ -294,9 +294,9 @@ def check_time(client):
     """Calls without time left: on arrival, after a long way, in the queue, and too much queue ahead."""
     link = client.links[0]
     link.reject(link.request("echo", remaining=0), EXPIRED)
-    link.reply(link.request("echo", remaining=1_000_000))
-    link.reject(link.request("echo", remaining=1_000_000, sent=now_us() - 2_000_000), EXPIRED)
-    link.reply(link.request("echo", remaining=1_000_000, sent=0))
+    link.reply(link.request("echo", remaining=30_000_000))
+    link.reject(link.request("echo", remaining=30_000_000, sent=now_us() - 60_000_000), EXPIRED)
+    link.reply(link.request("echo", remaining=30_000_000, sent=0))
     before = link.stats()
     running = link.occupy(1)
     link.reject(link.request("work", remaining=20_000), EXPIRED)

@@ -125,9 +125,9 @@ static void exit_without_destroy (const char *endpoint)
     struct tied_call call;
     tied_client_t *client = make_client (TIED_DRIVE_THREADED, endpoint);
 
-    alarm (2);
+    alarm ((unsigned)(CHECK_SOON / S (1)));
     tied_call_init (&call, "work", NULL, 0);
-    (void)!tied_client_wait_ready (client, 1, S (1));
+    (void)!tied_client_wait_ready (client, 1, S (10));
     (void)!tied_client_submit (client, &call, NULL);
     exit (0);
 }

@@ -7,7 +7,7 @@
 
 #include <tied/replica.h>
 
-#define BOUND       S (10)
+#define BOUND       CHECK_PATIENCE
 #define RECORDS_MAX 32
 
 struct world {
