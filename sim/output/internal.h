@@ -22,8 +22,6 @@ void sim_report_free (struct sim_report *self);
 /* The fields that JSON has beside those of every report. */
 extern const struct ti_report_more sim_json_more;
 
-/* As in docs/json.md; by enum sim_arrivals. */
-extern const char *const sim_arrivals_names[];
 /* "p50"... "p99_9", "max". */
 extern const char *const sim_percentile_names[SIM_PERCENTILES];
 

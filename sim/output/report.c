@@ -6,10 +6,6 @@
 
 #include "output/internal.h"
 
-/* As in docs/json.md; numbers are those of enum sim_arrivals. */
-const char *const sim_arrivals_names[] = {"poisson", "deterministic", "on_off",
-                                          "mmpp",    "trace",         "closed"};
-
 static bool add_row (struct ti_report *report, const struct sim_point *row)
 {
     const struct sim_result *sum = &row->summary->sum;
@@ -38,7 +34,7 @@ static void fill_head (struct sim_report *self)
     struct ti_report *report = &self->report;
     report->program = output->program;
     report->command = output->command;
-    report->arrivals = sim_arrivals_names[scenario->workload.arrivals];
+    report->arrivals = sim_arrivals_words[scenario->workload.arrivals];
     /* One rate for several loads would be wrong for all but one. */
     report->rate =
         self->rows.loads == 1 ? sim_scenario_rate_per_s (output->studies[0].scenario) : NAN;

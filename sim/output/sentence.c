@@ -135,7 +135,7 @@ const char *sim_output_sentence (const struct sim_output *output,
 static void append_load (const struct sim_output *output, char *buffer)
 {
     const struct sim_scenario *scenario = output->scenario;
-    const char *arrivals = sim_arrivals_names[scenario->workload.arrivals];
+    const char *arrivals = sim_arrivals_words[scenario->workload.arrivals];
     uint32_t last = output->studies_count ? output->studies_count - 1 : 0;
     if (scenario->workload.arrivals == SIM_ARRIVALS_CLOSED) {
         append (buffer, SIM_SETTINGS_MAX, ", closed loop of %u users",

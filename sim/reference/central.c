@@ -5,23 +5,7 @@
  * constant; the queue hands a call to a free worker in no time. Of several idle replicas it takes a
  * random one, and the call meets the demand that it has at that replica.
  */
-#include <stdlib.h>
-
 #include "reference/idle.h"
-
-static int init (struct sim_ref *ref, char why[SIM_WHY_MAX])
-{
-    (void)why;
-    ref->state = calloc (1, sizeof (struct sim_ref_idle));
-    return ref->state ? sim_ref_idle_init (ref->state, ref) : TIED_ERR_SYSTEM;
-}
-
-static void deinit (struct sim_ref *ref)
-{
-    if (ref->state)
-        sim_ref_idle_deinit (ref->state);
-    free (ref->state);
-}
 
 static void dispatch (struct sim_ref *ref, uint32_t call)
 {
@@ -58,8 +42,8 @@ static void finish (struct sim_ref *ref, uint32_t copy)
     sim_ref_release (ref, call);
 }
 
-const struct sim_ref_policy sim_ref_central = {.init = init,
-                                               .deinit = deinit,
+const struct sim_ref_policy sim_ref_central = {.init = sim_ref_idle_init,
+                                               .deinit = sim_ref_idle_deinit,
                                                .arrive = arrive,
                                                .reach = reach,
                                                .finish = finish,

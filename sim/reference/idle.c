@@ -4,9 +4,14 @@
 
 #include "reference/idle.h"
 
-int sim_ref_idle_init (struct sim_ref_idle *self, const struct sim_ref *ref)
+int sim_ref_idle_init (struct sim_ref *ref, char why[SIM_WHY_MAX])
 {
     const uint32_t count = ref->servers_count;
+    struct sim_ref_idle *self = calloc (1, sizeof *self);
+    (void)why;
+    ref->state = self;
+    if (!self)
+        return TIED_ERR_SYSTEM;
     self->busy = calloc (count, sizeof *self->busy);
     self->items = malloc (count * sizeof *self->items);
     self->places = malloc (count * sizeof *self->places);
@@ -19,11 +24,15 @@ int sim_ref_idle_init (struct sim_ref_idle *self, const struct sim_ref *ref)
     return 0;
 }
 
-void sim_ref_idle_deinit (struct sim_ref_idle *self)
+void sim_ref_idle_deinit (struct sim_ref *ref)
 {
+    struct sim_ref_idle *self = ref->state;
+    if (!self)
+        return;
     free (self->busy);
     free (self->items);
     free (self->places);
+    free (self);
 }
 
 uint32_t

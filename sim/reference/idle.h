@@ -17,8 +17,9 @@ struct sim_ref_idle {
     uint64_t queued;
 };
 
-int sim_ref_idle_init (struct sim_ref_idle *self, const struct sim_ref *ref);
-void sim_ref_idle_deinit (struct sim_ref_idle *self);
+/* As init and deinit of a policy whose state is nothing else. */
+int sim_ref_idle_init (struct sim_ref *ref, char why[SIM_WHY_MAX]);
+void sim_ref_idle_deinit (struct sim_ref *ref);
 /* A random idle server, of which there is one, is given a copy of the call; `skipped` is not
  * chosen, and there is another one then. @return the copy */
 uint32_t

@@ -6,23 +6,7 @@
  * killed. The coordinator is a host of its own: client to coordinator and coordinator to server
  * each take the scenario's delay, and it learns of a free worker when the answer passes.
  */
-#include <stdlib.h>
-
 #include "reference/idle.h"
-
-static int init (struct sim_ref *ref, char why[SIM_WHY_MAX])
-{
-    (void)why;
-    ref->state = calloc (1, sizeof (struct sim_ref_idle));
-    return ref->state ? sim_ref_idle_init (ref->state, ref) : TIED_ERR_SYSTEM;
-}
-
-static void deinit (struct sim_ref *ref)
-{
-    if (ref->state)
-        sim_ref_idle_deinit (ref->state);
-    free (ref->state);
-}
 
 static uint32_t dispatch (struct sim_ref *ref, uint32_t call, uint32_t skipped)
 {
@@ -71,8 +55,8 @@ static void answer (struct sim_ref *ref, uint32_t copy)
     sim_ref_release (ref, next);
 }
 
-const struct sim_ref_policy sim_ref_laedge = {.init = init,
-                                              .deinit = deinit,
+const struct sim_ref_policy sim_ref_laedge = {.init = sim_ref_idle_init,
+                                              .deinit = sim_ref_idle_deinit,
                                               .arrive = arrive,
                                               .reach = reach,
                                               .answer = answer,

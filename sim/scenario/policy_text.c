@@ -15,23 +15,6 @@
 #define TEXT_MAX  SIM_NAME_MAX
 #define DELAY_MAX TIED_S (3600)
 
-const char *const sim_policy_words[SIM_POLICY_KINDS + 1] = {[SIM_POLICY_SINGLE] = "single",
-                                                            [SIM_POLICY_TIED] = "tied",
-                                                            [SIM_POLICY_HEDGE] = "hedge",
-                                                            [SIM_POLICY_TIED_HEDGE] = "tied-hedge",
-                                                            [SIM_POLICY_CLONE] = "clone",
-                                                            [SIM_POLICY_CENTRAL] = "central",
-                                                            [SIM_POLICY_JSQ] = "jsq",
-                                                            [SIM_POLICY_LAEDGE] = "laedge",
-                                                            [SIM_POLICY_NETCLONE] = "netclone",
-                                                            [SIM_POLICY_PREQUAL] = "prequal",
-                                                            [SIM_POLICY_PREQUAL_RIF] =
-                                                                "prequal-rif",
-                                                            [SIM_POLICY_C3] = "c3",
-                                                            [SIM_POLICY_IDEAL_COS] = "ideal-cos",
-                                                            [SIM_POLICY_IDEAL_COC] = "ideal-coc",
-                                                            [SIM_POLICY_KINDS] = NULL};
-
 const char *const sim_pick_words[] = {[TIED_PICK_INFORMED] = "informed",
                                       [TIED_PICK_RANDOM] = "random",
                                       [TIED_PICK_ROUND_ROBIN] = "round-robin",

@@ -11,8 +11,6 @@
 
 #define SIM_POLICY_WHY_MAX 160
 
-/* Numbers are those of enum sim_policy_kind; ends with NULL. */
-extern const char *const sim_policy_words[SIM_POLICY_KINDS + 1];
 /* Numbers are those of enum tied_pick; ends with NULL. */
 extern const char *const sim_pick_words[];
 

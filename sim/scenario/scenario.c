@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Defaults of a scenario, and the load that it offers; see scenario.h. */
+/* Words and defaults of a scenario, and the load that it offers; see scenario.h. */
 #include "scenario/scenario.h"
 
 #include <stdlib.h>
@@ -8,7 +8,17 @@
 #include "workload/arrivals.h"
 #include "workload/speed.h"
 
-static const char *const kind_names[SIM_POLICY_KINDS] = {
+const char *const sim_arrivals_words[] = {
+    [SIM_ARRIVALS_POISSON] = "poisson",
+    [SIM_ARRIVALS_DETERMINISTIC] = "deterministic",
+    [SIM_ARRIVALS_ON_OFF] = "on_off",
+    [SIM_ARRIVALS_MMPP] = "mmpp",
+    [SIM_ARRIVALS_TRACE] = "trace",
+    [SIM_ARRIVALS_CLOSED] = "closed",
+    NULL,
+};
+
+const char *const sim_policy_words[] = {
     [SIM_POLICY_SINGLE] = "single",
     [SIM_POLICY_TIED] = "tied",
     [SIM_POLICY_HEDGE] = "hedge",
@@ -23,6 +33,7 @@ static const char *const kind_names[SIM_POLICY_KINDS] = {
     [SIM_POLICY_C3] = "c3",
     [SIM_POLICY_IDEAL_COS] = "ideal-cos",
     [SIM_POLICY_IDEAL_COC] = "ideal-coc",
+    [SIM_POLICY_KINDS] = NULL,
 };
 
 void sim_scenario_init (struct sim_scenario *self)
@@ -114,5 +125,5 @@ bool sim_policy_is_reference (enum sim_policy_kind kind)
 const char *sim_policy_kind_name (enum sim_policy_kind kind)
 {
     TI_ASSERT ((unsigned)kind < SIM_POLICY_KINDS);
-    return kind_names[kind];
+    return sim_policy_words[kind];
 }

@@ -210,6 +210,9 @@ double sim_scenario_capacity (const struct sim_scenario *self);
 /* Requests per second that are offered: rate_per_s, or from load. The times of a trace are
  * stretched to this; with neither they stay as recorded. 0: closed loop, or nothing is offered. */
 double sim_scenario_rate_per_s (const struct sim_scenario *self);
+/* As scenarios and reports write them, by the number of the enum; each ends with NULL. */
+extern const char *const sim_arrivals_words[];
+extern const char *const sim_policy_words[];
 bool sim_policy_is_reference (enum sim_policy_kind kind);
 /* "tied", "central"... */
 const char *sim_policy_kind_name (enum sim_policy_kind kind);

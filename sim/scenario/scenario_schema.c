@@ -23,13 +23,11 @@ TI_STATIC_ASSERT (sizeof (enum sim_policy_kind) == 4, "a CHOICE stores 4 bytes")
 
 #define DIST_TEXT "distribution, as in `exp(10ms)`"
 
-static const char *const arrivals_words[] = {"poisson", "deterministic", "on_off", "mmpp",
-                                             "trace",   "closed",        NULL};
 static const char *const copies_words[] = {"independent", "identical", "sx", NULL};
 
 /* clang-format off */
 static const struct sim_field arrivals_fields[] = {
-    {.key = "kind", .type = SIM_TYPE_CHOICE, .offset = W (arrivals), .choices = arrivals_words,
+    {.key = "kind", .type = SIM_TYPE_CHOICE, .offset = W (arrivals), .choices = sim_arrivals_words,
      .selects = true,
      .help = "`on_off`: Poisson in exponential `on` phases, nothing in `off` phases; `mmpp`: "
              "Poisson at two alternating rates; `trace`: times from a file; `closed`: users who "

@@ -208,10 +208,8 @@ static struct sim_policy parse_policy (const char *text)
 static void policies_are_written_in_one_word (void **state)
 {
     (void)state;
-    for (uint32_t i = 0; i < SIM_POLICY_KINDS; i++) {
-        CHECK_STR (sim_policy_words[i], sim_policy_kind_name ((enum sim_policy_kind)i));
+    for (uint32_t i = 0; i < SIM_POLICY_KINDS; i++)
         CHECK_U64 (parse_policy (sim_policy_words[i]).kind, ==, i);
-    }
     CHECK_U64 (parse_policy ("single").pick, ==, TIED_PICK_RANDOM);
     CHECK_U64 (parse_policy ("single/round-robin").pick, ==, TIED_PICK_ROUND_ROBIN);
     CHECK_U64 (parse_policy ("tied").pick, ==, TIED_PICK_INFORMED);
