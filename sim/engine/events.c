@@ -37,8 +37,8 @@ struct lane {
     uint32_t head, tail;
 };
 
-/* `order` of heap events has the number of the item in its low bits: a node is nothing but its key,
- * and four of them are a cache line. */
+/* `order` has the number of the item or timer in its low bits: a node is nothing but its key, and
+ * four of them are a cache line. */
 struct key {
     tied_time_t at;
     uint64_t order;
@@ -67,7 +67,10 @@ struct blob {
 #define TIMERS  (SIM_LANES_MAX + 1)
 
 struct sim_events {
-    struct key first[SOURCES]; /* of each; empty: TIED_NEVER */
+    /* Of each; empty: TIED_NEVER. In two arrays, for a key that is written in halves and read at
+     * once as a whole has to wait for both. */
+    tied_time_t first_at[SOURCES];
+    uint64_t first_order[SOURCES];
     struct lane lanes[SIM_LANES_MAX];
     uint32_t lanes_count;
     uint32_t heap_count, heap_capacity;
@@ -77,11 +80,10 @@ struct sim_events {
     void *heap_block;
     struct item *items; /* as many as the heap has room for */
     struct blob *blobs;
-    /* A tournament: leaf i is timer i, and each node above has the number of the earlier of its
-     * two. Nodes count from 1; the children of i are 2 i and 2 i + 1; leaves begin at
-     * timers_leaves. */
+    /* A tournament: leaf i is timer i, and each node above is a copy of the earlier of its two.
+     * Nodes count from 1; the children of i are 2 i and 2 i + 1; leaves begin at timers_leaves. The
+     * low bits of `order` are the timer's number. */
     struct key *timers;
-    uint32_t *winners;
     uint32_t timers_count, timers_leaves;
     uint64_t order;
     uint64_t count;
@@ -90,10 +92,25 @@ struct sim_events {
 
 static const struct key no_key = {TIED_NEVER, UINT64_MAX};
 
+__extension__ typedef unsigned __int128 wide;
+
 /* Without a branch: which of two comes first is as good as random. */
 static inline bool is_before (struct key a, struct key b)
 {
-    return (a.at < b.at) | ((a.at == b.at) & (a.order < b.order));
+    return ((wide)a.at << 64 | a.order) < ((wide)b.at << 64 | b.order);
+}
+
+static inline struct key earlier_of (struct key a, struct key b)
+{
+    const bool is_a = is_before (a, b);
+
+    return (struct key){is_a ? a.at : b.at, is_a ? a.order : b.order};
+}
+
+static inline void set_first (struct sim_events *self, uint32_t source, struct key key)
+{
+    self->first_at[source] = key.at;
+    self->first_order[source] = key.order;
 }
 
 static void *resize (void *memory, size_t count, size_t size)
@@ -111,7 +128,7 @@ struct sim_events *sim_events_new (uint64_t shuffle_seed)
     if (self == NULL)
         return NULL;
     for (uint32_t i = 0; i < SOURCES; i++)
-        self->first[i] = no_key;
+        set_first (self, i, no_key);
     self->free_item = NONE;
     self->free_blob = NONE;
     self->shuffle_seed = shuffle_seed;
@@ -128,7 +145,6 @@ void sim_events_free (struct sim_events *self)
     free (self->items);
     free (self->blobs);
     free (self->timers);
-    free (self->winners);
     free (self);
 }
 
@@ -200,7 +216,7 @@ put_lane (struct sim_events *self, uint32_t number, const struct sim_event *even
         memcpy (record + 1, event->bytes, event->size);
     lane->latest = event->at;
     if (lane->count++ == 0)
-        self->first[number] = (struct key){event->at, order};
+        set_first (self, number, (struct key){event->at, order});
     lane->tail = after (lane->capacity, lane->tail, event->size);
 }
 
@@ -219,12 +235,12 @@ static void take_lane (struct sim_events *self, uint32_t number, struct sim_even
     out->bytes = (const unsigned char *)(record + 1);
     lane->head = after (lane->capacity, lane->head, record->size);
     if (--lane->count == 0) {
-        self->first[number] = no_key;
+        set_first (self, number, no_key);
         lane->head = 0; /* begin again where the cache is warm */
         lane->tail = 0;
     } else {
         record = record_at (lane, lane->head);
-        self->first[number] = (struct key){record->at, record->order};
+        set_first (self, number, (struct key){record->at, record->order});
     }
 }
 
@@ -339,7 +355,7 @@ static void put_heap (struct sim_events *self, const struct sim_event *event, ui
         memcpy (self->blobs[item->next].bytes, event->bytes, event->size);
     }
     sift_up (self->heap, self->heap_count++, (struct key){event->at, order | number});
-    self->first[HEAP] = self->heap[0];
+    set_first (self, HEAP, self->heap[0]);
 }
 
 /* The blob is free from now on, but its bytes stay until it is used again. */
@@ -368,9 +384,9 @@ static void take_heap (struct sim_events *self, struct sim_event *out)
     self->free_item = number;
     if (--self->heap_count > 0) {
         remove_first (self->heap, self->heap_count);
-        self->first[HEAP] = self->heap[0];
+        set_first (self, HEAP, self->heap[0]);
     } else {
-        self->first[HEAP] = no_key;
+        set_first (self, HEAP, no_key);
     }
 }
 
@@ -380,41 +396,30 @@ bool sim_events_add_timers (struct sim_events *self, uint32_t count)
 {
     uint32_t leaves = 1;
 
-    TI_ASSERT (self->timers == NULL && count >= 1 && count <= UINT32_C (1) << 30);
+    TI_ASSERT (self->timers == NULL && count >= 1 && count <= ITEM_MASK);
     while (leaves < count)
         leaves *= 2;
-    self->timers = malloc (leaves * sizeof *self->timers);
-    self->winners = malloc (2 * (size_t)leaves * sizeof *self->winners);
-    if (self->timers == NULL || self->winners == NULL)
+    self->timers = malloc (2 * (size_t)leaves * sizeof *self->timers);
+    if (self->timers == NULL)
         return false;
     self->timers_count = count;
     self->timers_leaves = leaves;
-    for (uint32_t i = 0; i < leaves; i++) {
+    for (uint32_t i = 0; i < 2 * leaves; i++)
         self->timers[i] = no_key;
-        self->winners[leaves + i] = i;
-    }
-    for (uint32_t i = leaves - 1; i >= 1; i--)
-        self->winners[i] = self->winners[2 * i];
     return true;
 }
 
 /* Plays the matches from the timer's leaf up to the final. */
 static inline void play (struct sim_events *self, uint32_t timer, struct key key)
 {
-    const struct key *timers = self->timers;
-    uint32_t *winners = self->winners;
-    uint32_t winner = timer;
+    struct key *timers = self->timers;
 
-    self->timers[timer] = key;
     for (uint32_t node = self->timers_leaves + timer; node > 1; node /= 2) {
-        const uint32_t other = winners[node ^ 1u];
-        const bool is_other = is_before (timers[other], key);
-
-        winner = is_other ? other : winner;
-        key = timers[winner];
-        winners[node / 2] = winner;
+        timers[node] = key;
+        key = earlier_of (key, timers[node ^ 1u]);
     }
-    self->first[TIMERS] = key;
+    timers[1] = key;
+    set_first (self, TIMERS, key);
 }
 
 static uint64_t next_order (struct sim_events *self)
@@ -430,30 +435,30 @@ static uint64_t next_order (struct sim_events *self)
 void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t at)
 {
     TI_ASSERT (timer < self->timers_count);
-    self->count -= self->timers[timer].at != TIED_NEVER;
+    self->count -= self->timers[self->timers_leaves + timer].at != TIED_NEVER;
     self->count += at != TIED_NEVER;
-    play (self, timer, at == TIED_NEVER ? no_key : (struct key){at, next_order (self)});
+    play (self, timer, at == TIED_NEVER ? no_key : (struct key){at, next_order (self) | timer});
 }
 
 tied_time_t sim_events_timer (const struct sim_events *self, uint32_t timer)
 {
     TI_ASSERT (timer < self->timers_count);
-    return self->timers[timer].at;
+    return self->timers[self->timers_leaves + timer].at;
 }
 
 static void take_timer (struct sim_events *self, struct sim_event *out)
 {
-    const uint32_t timer = self->winners[1];
+    const struct key key = {self->first_at[TIMERS], self->first_order[TIMERS]};
 
-    out->at = self->first[TIMERS].at;
-    out->order = self->first[TIMERS].order;
+    out->at = key.at;
+    out->order = key.order;
     out->kind = SIM_EVENT_TIMER;
-    out->a = timer;
+    out->a = (uint32_t)(key.order & ITEM_MASK);
     out->b = 0;
     out->value = 0;
     out->size = 0;
     out->bytes = NULL;
-    play (self, timer, no_key);
+    play (self, out->a, no_key);
 }
 
 /* ---- all ---- */
@@ -472,25 +477,30 @@ void sim_events_put (struct sim_events *self, int lane, const struct sim_event *
     }
 }
 
+static inline struct key first_key (const struct sim_events *self, uint32_t source)
+{
+    return (struct key){self->first_at[source], self->first_order[source]};
+}
+
 static inline uint32_t first_of (const struct sim_events *self)
 {
-    uint32_t first = is_before (self->first[HEAP], self->first[TIMERS]) ? HEAP : TIMERS;
+    uint32_t first = is_before (first_key (self, HEAP), first_key (self, TIMERS)) ? HEAP : TIMERS;
 
     for (uint32_t i = 0; i < self->lanes_count; i++)
-        first = is_before (self->first[i], self->first[first]) ? i : first;
+        first = is_before (first_key (self, i), first_key (self, first)) ? i : first;
     return first;
 }
 
 tied_time_t sim_events_time (const struct sim_events *self)
 {
-    return self->first[first_of (self)].at;
+    return self->first_at[first_of (self)];
 }
 
 bool sim_events_take_before (struct sim_events *self, tied_time_t limit, struct sim_event *out)
 {
     const uint32_t first = first_of (self);
 
-    if (self->first[first].at >= limit)
+    if (self->first_at[first] >= limit)
         return false;
     self->count--;
     if (first == TIMERS)
@@ -518,7 +528,7 @@ size_t sim_events_bytes (const struct sim_events *self)
 
     for (uint32_t i = 0; i < self->lanes_count; i++)
         bytes += self->lanes[i].capacity;
-    bytes += self->timers_leaves * (sizeof *self->timers + 2 * sizeof *self->winners);
+    bytes += 2 * (size_t)self->timers_leaves * sizeof *self->timers;
     bytes += self->heap_capacity * (sizeof *self->heap + sizeof *self->items);
     return bytes + self->blobs_count * sizeof *self->blobs;
 }

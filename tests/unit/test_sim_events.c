@@ -187,11 +187,73 @@ static void a_shuffle_changes_the_order_of_equal_times_by_its_seed_alone (void *
     CHECK_U64 (order_of (7, true), !=, order_of (9, true));
 }
 
+/* A timer has its latest time alone, and equal times leave in the order in which they were set. */
+static void timers_leave_in_order_and_only_at_their_latest_time (void **state)
+{
+    enum {
+        TIMERS = 37
+    };
+    struct sim_events *events = sim_events_new (0);
+    tied_time_t at[TIMERS];
+    uint64_t order[TIMERS];
+    struct ti_prng prng;
+    struct sim_event event;
+    uint64_t next = 0;
+    tied_time_t now = 0;
+
+    (void)state;
+    ti_prng_seed (&prng, 3);
+    CHECK_TRUE (sim_events_add_timers (events, TIMERS));
+    for (int i = 0; i < TIMERS; i++)
+        at[i] = TIED_NEVER;
+    for (int round = 0; round < 5000; round++) {
+        const uint32_t timer = (uint32_t)ti_prng_below (&prng, TIMERS);
+        uint32_t want = 0;
+
+        if (round % 3 != 0) {
+            at[timer] = round % 7 == 0 ? TIED_NEVER : now + ti_prng_below (&prng, 20);
+            order[timer] = next++;
+            sim_events_set_timer (events, timer, at[timer]);
+            CHECK_U64 (sim_events_timer (events, timer), ==, at[timer]);
+            continue;
+        }
+        for (uint32_t i = 1; i < TIMERS; i++)
+            if (at[i] < at[want] ||
+                (at[i] == at[want] && at[i] != TIED_NEVER && order[i] < order[want]))
+                want = i;
+        CHECK_U64 (sim_events_time (events), ==, at[want]);
+        CHECK_TRUE (sim_events_take (events, &event) == (at[want] != TIED_NEVER));
+        if (at[want] == TIED_NEVER)
+            continue;
+        CHECK_U64 (event.kind, ==, SIM_EVENT_TIMER);
+        CHECK_U64 (event.a, ==, want);
+        now = at[want];
+        at[want] = TIED_NEVER;
+    }
+    sim_events_free (events);
+}
+
+static void what_comes_at_or_after_a_limit_stays (void **state)
+{
+    struct sim_events *events = sim_events_new (0);
+    struct sim_event event = {.at = 10, .kind = 1};
+
+    (void)state;
+    sim_events_put (events, -1, &event);
+    CHECK_FALSE (sim_events_take_before (events, 10, &event));
+    CHECK_U64 (sim_events_count (events), ==, 1);
+    CHECK_TRUE (sim_events_take_before (events, 11, &event));
+    CHECK_FALSE (sim_events_take_before (events, TIED_NEVER, &event));
+    sim_events_free (events);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (lanes_and_heap_give_the_order_of_a_sorted_list),
         cmocka_unit_test (a_growing_ring_keeps_what_it_holds),
+        cmocka_unit_test (timers_leave_in_order_and_only_at_their_latest_time),
+        cmocka_unit_test (what_comes_at_or_after_a_limit_stays),
         cmocka_unit_test (there_are_so_many_lanes_and_no_more),
         cmocka_unit_test (a_shuffle_changes_the_order_of_equal_times_by_its_seed_alone),
     };
