@@ -201,6 +201,17 @@ TIED_NODISCARD int world_init (struct world *self,
                                struct sim_result *result,
                                char why[SIM_WHY_MAX]);
 void world_deinit (struct world *self);
+bool world_is_tied (enum sim_policy_kind kind);
+int world_out_of_memory (char why[SIM_WHY_MAX]);
+
+/* world_hosts.c, in the order in which they are called; false: no memory. */
+bool world_make_groups (struct world *self);
+bool world_make_links (struct world *self);
+bool world_make_conns (struct world *self);
+int world_make_replicas (struct world *self, char why[SIM_WHY_MAX]);
+int world_make_clients (struct world *self, char why[SIM_WHY_MAX]);
+
+/* world_sizes.c */
 /* Sizes to begin with, and larger ones; false: they are as large as they may be. */
 struct world_sizes world_first_sizes (const struct sim_scenario *scenario, bool is_generous);
 bool world_grow_sizes (const struct sim_scenario *scenario,

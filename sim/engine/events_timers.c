@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Timers: a tournament, in which a change is played from its leaf to the final. */
+#include "engine/events_internal.h"
+
+bool sim_events_add_timers (struct sim_events *self, uint32_t count)
+{
+    uint32_t leaves = 1;
+
+    TI_ASSERT (self->timers == NULL && count >= 1 && count <= SIM_ITEM_MASK);
+    while (leaves < count)
+        leaves *= 2;
+    self->timers = malloc (2 * (size_t)leaves * sizeof *self->timers);
+    if (self->timers == NULL)
+        return false;
+    self->timers_count = count;
+    self->timers_leaves = leaves;
+    for (uint32_t i = 0; i < 2 * leaves; i++)
+        self->timers[i] = sim_no_key;
+    return true;
+}
+
+/* Plays the matches from the timer's leaf up to the final. */
+static inline void play (struct sim_events *self, uint32_t timer, struct sim_key key)
+{
+    struct sim_key *timers = self->timers;
+
+    for (uint32_t node = self->timers_leaves + timer; node > 1; node /= 2) {
+        timers[node] = key;
+        key = sim_earlier_of (key, timers[node ^ 1u]);
+    }
+    timers[1] = key;
+    sim_set_first (self, SIM_TIMERS, key);
+}
+
+void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t at)
+{
+    TI_ASSERT (timer < self->timers_count);
+    self->count -= self->timers[self->timers_leaves + timer].at != TIED_NEVER;
+    self->count += at != TIED_NEVER;
+    play (self, timer,
+          at == TIED_NEVER ? sim_no_key : (struct sim_key){at, sim_events_order (self) | timer});
+}
+
+tied_time_t sim_events_timer (const struct sim_events *self, uint32_t timer)
+{
+    TI_ASSERT (timer < self->timers_count);
+    return self->timers[self->timers_leaves + timer].at;
+}
+
+void sim_timers_take (struct sim_events *self, struct sim_event *out)
+{
+    const struct sim_key key = {self->first_at[SIM_TIMERS], self->first_order[SIM_TIMERS]};
+
+    out->at = key.at;
+    out->order = key.order;
+    out->kind = SIM_EVENT_TIMER;
+    out->a = (uint32_t)(key.order & SIM_ITEM_MASK);
+    out->b = 0;
+    out->value = 0;
+    out->size = 0;
+    out->bytes = NULL;
+    play (self, out->a, sim_no_key);
+}
