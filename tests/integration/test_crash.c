@@ -23,11 +23,11 @@ static void killed_starter_is_replaced_by_a_replica_that_holds_a_tombstone (void
     uint32_t other;
 
     (void)state;
-    cluster_run (&cluster, 2, "sleep:fixed(1s)");
+    cluster_run (&cluster, 2, "sleep:fixed(3s)");
     client = cluster_client (&cluster, NULL);
     volley_init (&volley, client, "work", 1);
     volley.call.timeout_ns = CHECK_PATIENCE;
-    volley.call.stagger_ns = MS (20);
+    volley.call.stagger_ns = MS (500); /* the word of the start needs less */
     volley_submit (&volley);
     starter = cluster_await_any (&cluster, "executed");
     other = 1 - starter;

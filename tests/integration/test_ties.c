@@ -93,7 +93,7 @@ static void cancel_that_cannot_be_sent_makes_both_run_and_is_counted (void **sta
     proxy_free_endpoint (pair.cluster.seen[0][1]);
     proxy_free_endpoint (pair.cluster.seen[1][0]);
     for (uint32_t i = 0; i < 2; i++)
-        cluster_start (&pair.cluster, i, "--workers", "1", "--service", "sleep:fixed(300ms)", NULL);
+        cluster_start (&pair.cluster, i, "--workers", "1", "--service", "sleep:fixed(1s)", NULL);
     open_volley (&pair, "work", 1);
     pair.volley.call.stagger_ns = MS (1);
     volley_submit (&pair.volley);
@@ -130,7 +130,7 @@ static void lost_cancel_makes_both_run_and_the_call_ends_once (void **state)
     struct pair pair = {0};
 
     (void)state;
-    run_through_peer_proxies (&pair, "sleep:fixed(300ms)");
+    run_through_peer_proxies (&pair, "sleep:fixed(1s)");
     open_volley (&pair, "work", 1);
     for (uint32_t i = 0; i < 2; i++)
         proxy_set (pair.proxies[i], PROXY_TO_TARGET, PROXY_SWALLOW);

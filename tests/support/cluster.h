@@ -53,7 +53,8 @@ void cluster_stop (struct cluster *self, uint32_t index);
 /* Stop those that run. */
 void cluster_close (struct cluster *self);
 
-/* A started client of all replicas that has greeted those that run. options may be NULL. */
+/* A started client of all replicas that has greeted those that run. options may be NULL; then only
+   long silence makes a replica suspect. */
 tied_client_t *cluster_client (struct cluster *self, const struct tied_client_options *options);
 /* The first index with a counter of at least 1; all of them are asked again until one has. */
 uint32_t cluster_await_any (struct cluster *self, const char *name);
