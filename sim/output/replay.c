@@ -90,10 +90,11 @@ static void write_basis (const struct sim_output *output, FILE *file)
         fprintf (file, "; %.3g s in which other policies had their turn are cut out",
                  (double)recording->cut_ns / 1e9);
     fprintf (file,
-             ".\nAssumed: %u worker%s for each replica%s; a further copy takes %s of the "
-             "recording%s.\n",
+             ".\nAssumed: %u worker%s for each replica%s, %.3g us between client and replica; a "
+             "further copy takes %s of the recording%s.\n",
              (unsigned)replay->workers, replay->workers == 1 ? "" : "s",
              replay->workers_are_given ? "" : " (the recording does not say: --workers)",
+             (double)output->scenario->network.client.fixed_ns / 1e3,
              correlation > 0 ? "another time" : "any other time",
              correlation > 0 ? ", or the first copy's (--correlation)" : "");
 }

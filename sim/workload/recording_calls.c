@@ -56,6 +56,8 @@ static void join_copies (struct sim_recording_rows *rows)
 {
     uint64_t kept = 0;
 
+    if (rows->count == 0)
+        return;
     qsort (rows->items, rows->count, sizeof *rows->items, by_call);
     for (uint64_t i = 0; i < rows->count; i++) {
         const struct sim_recording_row *row = &rows->items[i];
