@@ -64,7 +64,7 @@ static uint64_t lines_with (const char *path, const char *text)
     return count;
 }
 
-/* All took the fixed time, and half of them hardly longer. */
+/* All took the fixed time, and some of them hardly longer, on however busy a machine. */
 static void check_service (const char *path)
 {
     struct sim_table service = read_table (path, SIM_TRACE_SERVICE);
@@ -74,7 +74,7 @@ static void check_service (const char *path)
         CHECK_U64 (service.values[i], >=, SERVICE_NS);
         near += service.values[i] < 2 * SERVICE_NS;
     }
-    CHECK_U64 (2 * near, >, service.count);
+    CHECK_U64 (10 * near, >, service.count);
     sim_table_deinit (&service);
 }
 
@@ -95,6 +95,8 @@ static void bench (struct cluster *cluster, const char *record)
                                 "0s",
                                 "--slices",
                                 "2",
+                                "--timeout",
+                                "60s",
                                 "--record",
                                 record,
                                 NULL};
