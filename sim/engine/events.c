@@ -102,6 +102,27 @@ bool sim_events_take (struct sim_events *self, struct sim_event *out)
     return sim_events_take_before (self, TIED_NEVER, out);
 }
 
+bool sim_events_peek (const struct sim_events *self, uint32_t *kind, uint32_t *a, uint32_t *b)
+{
+    const uint32_t first = first_of (self);
+    const uint64_t number = self->first_order[first] & SIM_ITEM_MASK;
+
+    if (self->count == 0)
+        return false;
+    if (first == SIM_TIMERS) {
+        *kind = SIM_EVENT_TIMER;
+        *a = (uint32_t)number;
+        *b = 0;
+    } else if (first == SIM_HEAP) {
+        *kind = self->items[number].kind;
+        *a = self->items[number].a;
+        *b = self->items[number].b;
+    } else {
+        sim_lane_peek (self, first, kind, a, b);
+    }
+    return true;
+}
+
 uint64_t sim_events_count (const struct sim_events *self)
 {
     return self->count;

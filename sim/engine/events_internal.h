@@ -127,6 +127,8 @@ void sim_lane_put (struct sim_events *self,
                    const struct sim_event *event,
                    uint64_t order);
 void sim_lane_take (struct sim_events *self, uint32_t number, struct sim_event *out);
+void sim_lane_peek (
+    const struct sim_events *self, uint32_t number, uint32_t *kind, uint32_t *a, uint32_t *b);
 /* events_heap.c */
 void sim_heap_put (struct sim_events *self, const struct sim_event *event, uint64_t order);
 void sim_heap_take (struct sim_events *self, struct sim_event *out);

@@ -96,3 +96,14 @@ void sim_lane_take (struct sim_events *self, uint32_t number, struct sim_event *
         sim_set_first (self, number, (struct sim_key){record->at, record->order});
     }
 }
+
+void sim_lane_peek (
+    const struct sim_events *self, uint32_t number, uint32_t *kind, uint32_t *a, uint32_t *b)
+{
+    const struct sim_lane *lane = &self->lanes[number];
+    const struct sim_record *record = record_at (lane, lane->head);
+
+    *kind = record->kind;
+    *a = record->a;
+    *b = record->b;
+}

@@ -125,6 +125,32 @@ static void give_up (struct world *self)
     self->progress_at = self->now;
 }
 
+/* What the next event needs is read into the cache while this one is worked on: in a large world
+ * hardly any host is there. */
+static void expect (const struct world *self)
+{
+    const struct world_replica *replica = NULL;
+    const struct world_client *client = NULL;
+    uint32_t kind, a, b;
+
+    if (!sim_events_peek (self->events, &kind, &a, &b))
+        return;
+    if (kind == WORLD_TO_REPLICA || kind == WORLD_TO_PEER)
+        replica = &self->replicas[b];
+    else if (kind == WORLD_TO_CLIENT)
+        client = &self->clients[a];
+    else if (kind == SIM_EVENT_TIMER && a >= self->worker_timers)
+        replica = &self->replicas[(a - self->worker_timers) / self->workers];
+    else if (kind == SIM_EVENT_TIMER && a < self->replica_timers)
+        client = &self->clients[a];
+    if (replica != NULL) {
+        world_fetch (replica->core, self->replica_fetch);
+        world_fetch (replica->slots, 64);
+    } else if (client != NULL) {
+        world_fetch (client->core, self->client_fetch);
+    }
+}
+
 static enum ending run (struct world *self)
 {
     struct sim_event event;
@@ -143,6 +169,8 @@ static enum ending run (struct world *self)
                 return ENDING_CALLS_FULL;
             continue;
         }
+        if (self->is_large)
+            expect (self);
         dispatch (self, &event);
         if (self->is_queue_full && self->may_grow_queue)
             return ENDING_QUEUE_FULL;

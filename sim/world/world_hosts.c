@@ -5,12 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/assert.h"
 
 #include <tied/error.h>
 
 #define LINE          64u
+#define PAGE          (UINT64_C (1) << 21)
+#define LARGE         (UINT64_C (1) << 23)
 #define RING_FIRST    64u
 #define SILENCE_BEATS 10u
 
@@ -44,16 +47,28 @@ static size_t stride_of (size_t size)
     return (lines | 1) * LINE;
 }
 
-static unsigned char *take_lines (struct world *self, size_t count, size_t stride)
+static void *memory_of (struct world *self, void *memory, size_t size)
 {
-    unsigned char *memory = aligned_alloc (LINE, count * stride);
-
     if (memory != NULL)
-        self->memory_bytes += count * stride;
+        self->memory_bytes += size;
     return memory;
 }
 
-/* ---- what is asked of the cores ---- */
+/* Large blocks in large pages, if the system has them: else most of the time goes into finding out
+ * where memory is. */
+static unsigned char *take_lines (struct world *self, size_t count, size_t stride)
+{
+    const size_t size = count * stride;
+    unsigned char *memory;
+
+    if (size < LARGE)
+        return memory_of (self, aligned_alloc (LINE, size), size);
+    memory = aligned_alloc (PAGE, (size + PAGE - 1) / PAGE * PAGE);
+    if (memory != NULL)
+        (void)madvise (memory, size, MADV_HUGEPAGE);
+    self->is_large = true;
+    return memory_of (self, memory, size);
+}
 
 static struct tied_client_core_options client_options (const struct world *self, uint32_t number)
 {
@@ -93,7 +108,7 @@ static struct tied_replica_core_options replica_options (const struct world *sel
     else if (o.hedge_depth == 0)
         o.hedge_depth = (uint32_t)ti_max (4 * (uint64_t)self->workers, 3);
     o.hedge_depth = (uint32_t)ti_min (o.hedge_depth, o.queue_depth);
-    o.recent_max = world_notes_max (self);
+    o.recent_max = self->notes_max;
     o.clients_max = self->conns_max;
     o.peers_max = self->replicas[number].peers;
     o.client_silence_ns =

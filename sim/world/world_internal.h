@@ -158,11 +158,14 @@ struct world {
     bool checks;
     bool is_watching; /* notes of a call are wanted */
     bool has_breaks;
+    bool is_large;   /* the cores do not fit into a cache */
     bool has_timers; /* replicas have more to wait for than notes that age */
     bool keeps_directions;
     uint32_t workers; /* of each replica */
     uint32_t clients_max, conns_max;
     uint32_t groups;
+    uint32_t notes_max;                   /* of each replica */
+    uint32_t replica_fetch, client_fetch; /* bytes of a core that most events touch */
     uint32_t fan_out;
     uint32_t lanes;                /* in use of each of the two; they share them out */
     int client_lanes[WORLD_LANES]; /* -1: the heap */
@@ -241,7 +244,6 @@ bool world_arrives (struct world *self, const struct sim_event *event);
 void world_break_later (struct world *self, uint32_t client, uint32_t replica);
 void world_break (struct world *self, uint32_t client, uint32_t replica);
 void world_connect (struct world *self, uint32_t client, uint32_t replica);
-uint32_t world_generation (const struct world *self, uint32_t client, uint32_t replica);
 
 /* host_client.c */
 void world_client_submit (struct world *self, uint32_t client, uint64_t call);
@@ -297,6 +299,12 @@ void world_note_call (
     struct world *self, struct tied_call_id id, int from, int to, const char *what, uint32_t copy);
 uint64_t world_rejected_full (const struct world *self);
 void world_finish_account (struct world *self);
+
+static inline void world_fetch (const void *from, size_t size)
+{
+    for (size_t i = 0; i < size; i += 64)
+        ti_prefetch ((const unsigned char *)from + i);
+}
 
 /* Of a call that has not settled. */
 static inline struct world_call *world_call_at (struct world *self, struct tied_call_id id)

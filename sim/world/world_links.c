@@ -20,13 +20,6 @@ static struct world_link *link_of (const struct world *self, uint32_t client, ui
     return c->links == NULL ? NULL : &c->links[replica - c->first];
 }
 
-uint32_t world_generation (const struct world *self, uint32_t client, uint32_t replica)
-{
-    const struct world_link *link = link_of (self, client, replica);
-
-    return link == NULL ? 0 : link->generation;
-}
-
 static bool is_lost (const struct world *self, uint64_t number, uint8_t type)
 {
     const struct sim_network *network = &self->scenario->network;

@@ -8,6 +8,9 @@
 #include <tied/error.h>
 
 #define WORKERS_MAX (UINT64_C (1) << 20)
+/* A core begins with its counters and the heads of its tables; a step touches most of that. */
+#define REPLICA_FETCH 1152u
+#define CLIENT_FETCH  1024u
 
 bool world_is_tied (enum sim_policy_kind kind)
 {
@@ -163,6 +166,7 @@ int world_init (struct world *self,
     self->clients_max = (s->clients + self->groups - 1) / self->groups;
     self->conns_max = self->has_breaks ? 4 * self->clients_max + 4 : self->clients_max;
     fill_submit (self);
+    self->notes_max = world_notes_max (self);
     self->patience_ns = world_patience_ns (self);
     rc = check (self, why);
     if (rc == 0)
