@@ -162,6 +162,7 @@ static int make_client (struct bench *self, uint32_t pick)
     self->clients[pick] = app_connect (self->app, &options, 0, self->app->replicas.count);
     if (!self->clients[pick])
         return TI_EXIT_FAILED;
+    self->clients_count++;
     return app_await_replicas (self->app, self->clients[pick], self->app->timeout_ns);
 }
 

@@ -35,6 +35,7 @@ struct bench {
     struct bench_policy policies[APP_POLICIES_MAX];
     uint32_t policies_count;
     tied_client_t *clients[BENCH_PICKS]; /* by enum tied_pick */
+    uint32_t clients_count;              /* of them that there are */
     struct replica_stats *before, *after;
     bool is_absent[APP_REPLICAS_MAX]; /* see replica_stats_read () */
     unsigned char *body;

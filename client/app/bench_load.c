@@ -5,6 +5,7 @@
  * that is late hides nothing. Closed loop: a number of calls at once, each counted from its submit.
  */
 #include <math.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,8 +14,9 @@
 #include "bench.h"
 #include "zmq/clock.h"
 
-/* Clients of the policies whose turn it is not are looked after this often. */
-#define IDLE_EVERY TIED_MS (20)
+/* Clients of the policies whose turn it is not are looked after this often while there is no rest.
+ */
+#define IDLE_EVERY TIED_MS (1)
 #define SHOW_EVERY TIED_MS (500)
 
 void bench_idle (struct bench *self)
@@ -117,6 +119,26 @@ static void end_call (struct bench *self,
     tied_reply_release (reply);
 }
 
+/*
+ * Wait until a client has work. Those whose turn it is not do theirs at once: an answer to a PING
+ * that is read late would be taken for a slow network, and lengthen their stagger.
+ */
+static void wait_for_all (struct bench *self, tied_time_t until)
+{
+    struct pollfd items[BENCH_PICKS];
+    const tied_duration_t left = ti_min (ti_time_sub (until, ti_clock_now ()), TIED_S (1));
+    const struct timespec ts = {.tv_sec = (time_t)(left / TIED_S (1)),
+                                .tv_nsec = (long)(left % TIED_S (1))};
+    nfds_t count = 0;
+
+    for (uint32_t i = 0; i < BENCH_PICKS; i++)
+        if (self->clients[i])
+            items[count++] =
+                (struct pollfd){.fd = tied_client_fd (self->clients[i]), .events = POLLIN};
+    if (ppoll (items, count, &ts, NULL) > 0)
+        bench_idle (self);
+}
+
 /* Take completions until none is there; waits for the first one until then. */
 static void
 collect (struct bench *self, struct bench_policy *policy, tied_time_t until, bool is_measured)
@@ -124,6 +146,10 @@ collect (struct bench *self, struct bench_policy *policy, tied_time_t until, boo
     struct tied_reply reply;
     tied_duration_t wait = ti_time_sub (until, ti_clock_now ());
 
+    if (self->clients_count > 1 && tied_client_poll (policy->client, 0) == 0) {
+        wait_for_all (self, until);
+        wait = 0;
+    }
     if (tied_client_next (policy->client, wait, &reply) == 0)
         end_call (self, policy, &reply, is_measured);
 }
