@@ -11,8 +11,13 @@ typedef void (ti_assert_fn) (const char *expression, const char *file, int line)
 
 extern ti_assert_fn *ti_assert_handler;
 
-/* Calls the handler and does not return, whatever the handler does. */
-_Noreturn void ti_assert_failed (const char *expression, const char *file, int line);
+/* Calls the handler and does not return, whatever the handler does. Cold: what leads there is laid
+ * out away from the code that runs. */
+#if defined __GNUC__
+__attribute__ ((cold))
+#endif
+_Noreturn void
+ti_assert_failed (const char *expression, const char *file, int line);
 
 #define TI_ASSERT(expression)                                                                      \
     ((expression) ? (void)0 : ti_assert_failed (#expression, __FILE__, __LINE__))
