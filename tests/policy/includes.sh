@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Dependencies point one way: base <- wire <- core <- zmq <- replica, client; and the pure folders
-# include nothing that could reach a clock, a thread, a socket, a stream or the heap.
+# Dependencies point one way: base <- wire <- core <- zmq <- replica, client; core <- sim; and the
+# pure folders include nothing that could reach a clock, a thread, a socket, a stream or the heap.
 set -euo pipefail
 cd "$TIED_SOURCE_DIR"
 failed=0
@@ -35,4 +35,18 @@ no_include 'lib/base lib/wire lib/core lib/zmq replica/src client/src' 'czmq\.h'
     'czmq belongs to programs and tests, not to the library'
 no_include 'replica/src' 'tied/client\.h' 'the replica does not know the client'
 no_include 'client/src' 'tied/replica\.h' 'the client does not know the replica'
+sim='engine|workload|world|reference|scenario|study|theory|output'
+no_include 'lib replica client' "($sim)/.*" 'nothing knows the simulator'
+no_include 'sim' 'zmq/.*|zmq\.h|tied/(client|replica)\.h' 'the simulator knows the cores, not the runtimes' \
+    '^sim/workload/trace\.c:[0-9]*:#include <tied/replica\.h>$' # what a recording calls the end of a copy
+no_include 'sim/engine' '(workload|world|reference|scenario|study|theory|output)/.*' \
+    'the engine knows nothing above it'
+no_include 'sim/workload sim/scenario' '(world|reference|theory|output)/.*' \
+    'workload and scenario do not know who runs them'
+no_include 'sim/world' '(reference|theory|output)/.*' 'the world knows no other engine and no output'
+no_include 'sim/reference' '(world|theory|output)/.*|tied/replica_core\.h|tied/wire\.h' \
+    'reference policies have no protocol'
+no_include 'sim/study sim/theory' 'output/.*' 'studies do not know how they are written'
+no_include 'sim/theory' '(world|reference|engine)/.*' 'theory goes through sim_run ()'
+no_include 'sim/output' '(world|reference|engine|theory)/.*' 'output knows figures, not how they come about'
 exit $failed
