@@ -61,13 +61,18 @@ static void take (struct sim_events *events, struct model *model)
     unsigned char bytes[SIM_EVENT_BYTES_MAX];
     const uint64_t want = first (model);
     struct sim_event event;
+    uint32_t kind, a, b;
 
     if (want == UINT64_MAX) {
+        CHECK_FALSE (sim_events_peek (events, &kind, &a, &b));
         CHECK_U64 (sim_events_time (events), ==, TIED_NEVER);
         CHECK_FALSE (sim_events_take (events, &event));
         return;
     }
     CHECK_U64 (sim_events_time (events), ==, model->events[want].at);
+    CHECK_TRUE (sim_events_peek (events, &kind, &a, &b));
+    CHECK_U64 (kind, ==, 3);
+    CHECK_U64 (a, ==, want);
     CHECK_TRUE (sim_events_take (events, &event));
     CHECK_U64 (event.a, ==, want);
     CHECK_U64 (event.at, ==, model->events[want].at);
