@@ -21,7 +21,7 @@ static const char *number (double value, char text[16])
 {
     if (isnan (value))
         return "-";
-    int digits = value == 0 || fabs (value) >= 1 ? 4 - (int)log10 (fabs (value) + 1) : 5;
+    int digits = fabs (value) >= 1 ? 4 - (int)log10 (fabs (value)) : 5;
     snprintf (text, 16, "%.*f", digits < 0 ? 0 : digits, value);
     return text;
 }
