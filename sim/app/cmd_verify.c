@@ -19,7 +19,7 @@ const char *const sim_fault_names[] = {"none", "kill-running", "ignore-tombstone
 /* Five digits, and columns that do not move. */
 static const char *number (double value, char text[16])
 {
-    if (isnan (value))
+    if (!isfinite (value))
         return "-";
     int digits = fabs (value) >= 1 ? 4 - (int)log10 (fabs (value)) : 5;
     snprintf (text, 16, "%.*f", digits < 0 ? 0 : digits, value);
