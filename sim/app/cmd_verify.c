@@ -12,6 +12,7 @@
 
 #include "tools/cli.h"
 #include "tools/json.h"
+#include "tools/save.h"
 
 const char *const sim_fault_names[] = {"none", "kill-running", "ignore-tombstones",
                                        "ignore-stagger", NULL};
@@ -86,9 +87,15 @@ static void write_json_line (const struct sim_verify_line *line, struct ti_json 
     ti_json_end (json);
 }
 
-static void
-write_json (const struct sim_verify *verify, const struct sim_cmd_verify *command, FILE *file)
+struct saving {
+    const struct sim_verify *verify;
+    const struct sim_cmd_verify *command;
+};
+
+static int write_json (const void *context, FILE *file)
 {
+    const struct saving *saving = context;
+    const struct sim_verify *verify = saving->verify;
     struct ti_json json;
     char seed[24], version[48];
     int major, minor, patch;
@@ -100,7 +107,7 @@ write_json (const struct sim_verify *verify, const struct sim_cmd_verify *comman
     ti_json_u64 (&json, "schema", 1);
     ti_json_string (&json, "program", "tied-sim verify");
     ti_json_string (&json, "version", version);
-    ti_json_string (&json, "form", command->full ? "full" : "quick");
+    ti_json_string (&json, "form", saving->command->full ? "full" : "quick");
     ti_json_string (&json, "seed", seed);
     ti_json_real (&json, "confidence", SIM_VERIFY_CONFIDENCE);
     ti_json_u64 (&json, "comparisons", verify->comparisons);
@@ -115,21 +122,14 @@ write_json (const struct sim_verify *verify, const struct sim_cmd_verify *comman
         write_json_line (&verify->lines[i], &json);
     ti_json_end (&json);
     ti_json_end (&json);
-    /* Its error is the file's, and looked at when that is closed. */
-    if (ti_json_finish (&json))
-        return;
+    return ti_json_finish (&json);
 }
 
 static int
 save_json (const struct sim_verify *verify, const struct sim_cmd_verify *command, FILE *err)
 {
-    FILE *file = fopen (command->json_path, "w");
-    if (file)
-        write_json (verify, command, file);
-    bool is_bad = !file || ferror (file);
-    if (file && fclose (file))
-        is_bad = true;
-    if (!is_bad)
+    const struct saving saving = {verify, command};
+    if (ti_save (command->json_path, write_json, &saving) == 0)
         return TI_EXIT_OK;
     char quoted[TI_CLI_QUOTE_MAX];
     fprintf (err, "tied-sim: cannot write %s: %s\n", ti_cli_quote (command->json_path, quoted),
@@ -166,6 +166,10 @@ int sim_cmd_verify (const struct sim_cmd_verify *command, FILE *out, FILE *err)
     }
     write_table (&verify, out);
     int rc = verify.out + verify.wide ? TI_EXIT_FAILED : TI_EXIT_OK;
+    if (fflush (out) != 0 || ferror (out)) {
+        fprintf (err, "tied-sim: cannot write to standard output: %s\n", strerror (errno));
+        rc = TI_EXIT_FAILED;
+    }
     if (command->json_path && save_json (&verify, command, err))
         rc = TI_EXIT_FAILED;
     sim_verify_deinit (&verify);

@@ -18,7 +18,7 @@ struct sim_cmd_verify {
     bool is_quiet;         /* no progress on err */
 };
 
-/* Names of enum sim_fault but the first, as an option takes them; ends with NULL. */
+/* Names of enum sim_fault in its order, as an option takes them; ends with NULL. */
 extern const char *const sim_fault_names[];
 
 /* @return TI_EXIT_OK, TI_EXIT_FAILED: something is out, or an error was printed to err */

@@ -5,6 +5,8 @@
 int app_verify (struct app *app, const struct ti_cli_result *line)
 {
     (void)line;
+    if (app_check_files (app))
+        return TI_EXIT_FAILED;
     app->verify.seed = app->has_seed ? app->seed : 0;
     app->verify.jobs = app->jobs;
     app->verify.json_path = app->json;

@@ -6,8 +6,11 @@
 
 #include "output/output.h"
 #include "study/summary.h"
+#include "study/sweep.h"
 
 #include <tied/error.h>
+
+_Static_assert(SIM_POINTS_MAX <= TI_REPORT_POLICIES_MAX, "a report holds a whole sweep");
 
 static bool is_same_load (const struct sim_study *a, const struct sim_study *b)
 {
@@ -41,9 +44,10 @@ static void find_beaten (struct sim_point *rows, uint32_t count)
     }
 }
 
-static void add_study (struct sim_points *out, const struct sim_study *study, bool is_further)
+static void
+add_study (struct sim_points *out, const struct sim_study *study, bool is_baseline_shown)
 {
-    for (uint32_t i = is_further ? 1 : 0; i < study->policies_count; i++)
+    for (uint32_t i = is_baseline_shown ? 1 : 0; i < study->policies_count; i++)
         out->items[out->count++] =
             (struct sim_point){.study = study,
                                .index = i,
@@ -52,12 +56,19 @@ static void add_study (struct sim_points *out, const struct sim_study *study, bo
                                .is_unstable = sim_study_is_unstable (study, i)};
 }
 
+/* Part of a grid at the load of the study before it: the baseline is shown already. */
+static bool is_further (const struct sim_output *output, uint32_t study)
+{
+    return output->is_grid && study > 0 &&
+           is_same_load (&output->studies[study], &output->studies[study - 1]);
+}
+
 int sim_points_make (const struct sim_output *output, struct sim_points *out)
 {
     memset (out, 0, sizeof *out);
     uint64_t most = 0;
     for (uint32_t i = 0; i < output->studies_count; i++)
-        most += output->studies[i].policies_count;
+        most += output->studies[i].policies_count - is_further (output, i);
     out->items = calloc (most ? most : 1, sizeof *out->items);
     if (!out->items || most > TI_REPORT_POLICIES_MAX) {
         free (out->items);
@@ -65,11 +76,9 @@ int sim_points_make (const struct sim_output *output, struct sim_points *out)
         return TIED_ERR_SYSTEM;
     }
     for (uint32_t i = 0; i < output->studies_count; i++) {
-        bool is_further =
-            output->is_grid && i > 0 && is_same_load (&output->studies[i], &output->studies[i - 1]);
-        if (!is_further && out->loads < SIM_SWEEP_MAX)
+        if (!is_further (output, i) && out->loads < SIM_SWEEP_MAX)
             out->first[out->loads++] = out->count;
-        add_study (out, &output->studies[i], is_further);
+        add_study (out, &output->studies[i], is_further (output, i));
         out->first[out->loads] = out->count;
     }
     for (uint32_t i = 0; i < out->loads; i++)

@@ -180,19 +180,26 @@ const char *sim_output_settings (const struct sim_output *output, char buffer[SI
 #define SAMPLES_ABOVE_MIN 10
 #define NOTES_EACH        4
 
+/* "tied at load 0.7: "; the load of a closed loop is not known. */
+static void append_row (const struct sim_point *row, char buffer[SIM_SETTINGS_MAX])
+{
+    append (buffer, SIM_SETTINGS_MAX, "%s", row->policy->name);
+    if (row->study->load >= 0)
+        append (buffer, SIM_SETTINGS_MAX, " at load %.4g", row->study->load);
+    append (buffer, SIM_SETTINGS_MAX, ": ");
+}
+
 /* Note number `which` of a row. @return false: it does not apply */
 static bool note_of (const struct sim_point *row, uint32_t which, char buffer[SIM_SETTINGS_MAX])
 {
     const struct sim_policy_summary *summary = row->summary;
-    const char *name = row->policy->name;
     uint32_t replications = row->study->replications;
-    double load = row->study->load;
     switch (which) {
     case 0:
         if (summary->unstable == 0)
             return false;
-        append (buffer, SIM_SETTINGS_MAX,
-                "%s at load %.4g: the queue grew in %u of %u replications%s", name, load,
+        append_row (row, buffer);
+        append (buffer, SIM_SETTINGS_MAX, "the queue grew in %u of %u replications%s",
                 (unsigned)summary->unstable, (unsigned)replications,
                 row->is_unstable ? "" : "; read its percentiles with care");
         return true;
@@ -200,24 +207,26 @@ static bool note_of (const struct sim_point *row, uint32_t which, char buffer[SI
         if (row->is_unstable || replications == 0 ||
             summary->sum.latency->total / replications / 1000 >= SAMPLES_ABOVE_MIN)
             return false;
-        append (buffer, SIM_SETTINGS_MAX,
-                "%s at load %.4g: fewer than %d requests of a replication lie above p99.9", name,
-                load, SAMPLES_ABOVE_MIN);
+        append_row (row, buffer);
+        append (buffer, SIM_SETTINGS_MAX, "fewer than %d requests of a replication lie above p99.9",
+                SAMPLES_ABOVE_MIN);
         return true;
     case 2:
         if (summary->sum.table_overflows == 0)
             return false;
+        append_row (row, buffer);
         append (buffer, SIM_SETTINGS_MAX,
-                "%s at load %.4g: %llu calls found the client's table full and were not sent", name,
-                load, (unsigned long long)summary->sum.table_overflows);
+                "%llu calls found the client's table full and were not sent",
+                (unsigned long long)summary->sum.table_overflows);
         return true;
     default:
         if (row->index != 0 || !row->study->out_of_time)
             return false;
+        if (row->study->load >= 0)
+            append (buffer, SIM_SETTINGS_MAX, "load %.4g: ", row->study->load);
         append (buffer, SIM_SETTINGS_MAX,
-                "load %.4g: the time budget ended it after %u replications; another run may end "
-                "elsewhere",
-                load, (unsigned)replications);
+                "the time budget ended it after %u replications; another run may end elsewhere",
+                (unsigned)replications);
         return true;
     }
 }

@@ -13,10 +13,8 @@
 /* Policies whose p99 differ by less than this are as good as each other: the cheaper one wins. */
 #define ALIKE 0.1
 
-enum {
-    SINGLE = 0,
-    TIED = 1
-};
+/* Policy 0 is single. */
+#define SINGLE 0u
 
 static double p99 (const struct sim_study *study, uint32_t policy)
 {
@@ -51,12 +49,18 @@ static uint32_t choose (const struct sim_study *study)
 
 static void advise_against (const struct sim_study *study, struct sim_replay *self)
 {
-    uint32_t lowest = TIED;
+    uint32_t lowest = SINGLE;
     char ms[TI_UNITS_TEXT_MAX], single[TI_UNITS_TEXT_MAX];
 
     for (uint32_t i = 1; i < study->policies_count; i++)
-        if (!sim_study_is_unstable (study, i) && p99 (study, i) < p99 (study, lowest))
+        if (!sim_study_is_unstable (study, i) && isfinite (p99 (study, i)) &&
+            (lowest == SINGLE || p99 (study, i) < p99 (study, lowest)))
             lowest = i;
+    if (lowest == SINGLE) {
+        (void)snprintf (self->advice, sizeof self->advice,
+                        "Do not hedge or tie: with further copies the queues grow without end.");
+        return;
+    }
     (void)snprintf (self->advice, sizeof self->advice,
                     "Do not hedge or tie: no policy lowers p99 by more than %g %% and by more than "
                     "chance (single %s ms, lowest %s ms with %.40s).",

@@ -55,8 +55,11 @@ static int run_all (const struct sim_scenario *scenario,
 {
     uint32_t parts = variants ? (variants_count + VARIANTS_EACH - 1) / VARIANTS_EACH : 1;
     uint32_t loads = sweep->loads_count ? sweep->loads_count : 1;
-    if (parts * loads > SIM_STUDIES_MAX)
-        return fail (why, TIED_ERR_INVAL, "loads x variants are too many; give fewer of them");
+    uint32_t each = variants ? 1 + variants_count : scenario->policies_count;
+    if (parts * loads > SIM_STUDIES_MAX || each * loads > SIM_POINTS_MAX)
+        return fail (why, TIED_ERR_INVAL,
+                     "loads x variants are more than 512, or than 64 studies of 15 variants; give "
+                     "fewer of them");
     out->studies = calloc (parts * loads, sizeof *out->studies);
     out->scenarios = calloc (parts * loads, sizeof *out->scenarios);
     if (!out->studies || !out->scenarios)

@@ -11,6 +11,8 @@
 
 /* Of one sweep: SIM_SWEEP_MAX loads, or a grid at some of them. */
 #define SIM_STUDIES_MAX 64
+/* Of one sweep: policies at each load, all loads together. */
+#define SIM_POINTS_MAX 512
 
 struct sim_sweep_studies {
     struct sim_study *studies;

@@ -290,6 +290,17 @@ static void text_has_figures_differences_and_published_figures (void **state)
     sim_sweep_deinit (&sweep);
 }
 
+static void a_load_that_is_not_known_is_not_shown (void **state)
+{
+    (void)state;
+    make (NULL, 0, NULL);
+    sweep.studies[0].load = -1;
+    char *text = written (sim_output_write_text);
+    CHECK_TRUE (strstr (text, "note: single: fewer than 10 requests") != NULL);
+    free (text);
+    sim_sweep_deinit (&sweep);
+}
+
 /* Fields of one CSV line; quotes are honoured. */
 static uint32_t fields_of (const char *line)
 {
@@ -552,6 +563,7 @@ int main (void)
         cmocka_unit_test (a_sweep_has_an_entry_for_each_policy_at_each_load),
         cmocka_unit_test (an_unstable_policy_has_no_percentile_anywhere),
         cmocka_unit_test (text_has_figures_differences_and_published_figures),
+        cmocka_unit_test (a_load_that_is_not_known_is_not_shown),
         cmocka_unit_test (csv_has_the_same_columns_in_every_row),
         cmocka_unit_test (the_page_is_whole_and_references_nothing),
         cmocka_unit_test (the_page_of_a_sweep_has_bands_and_a_chart_for_each_load),

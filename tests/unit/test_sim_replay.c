@@ -248,7 +248,7 @@ static void one_replica_is_too_few (void **state)
     sim_recording_deinit (&recording);
 }
 
-/* A study in which p99 and executions are as given. */
+/* A study in which p99, 0: unstable, and executions are as given. */
 static void check_advice (const double p99_ms[7], const double executions[7], const char *says)
 {
     static struct sim_scenario scenario;
@@ -267,6 +267,7 @@ static void check_advice (const double p99_ms[7], const double executions[7], co
         study.policies[i].p99_minus_ns = (struct sim_estimate){(p99_ms[i] - p99_ms[0]) * 1e6, 1e5};
         study.policies[i].executions_per_call.value = executions[i];
         study.policies[i].hedge_ns = MS (i);
+        study.policies[i].unstable = p99_ms[i] > 0 ? 0 : 5;
     }
     replay.has_hedges = says[0] != 'A';
     sim_replay_advise (&study, &replay);
@@ -283,7 +284,9 @@ static void the_advice_is_the_cheapest_of_what_is_near_the_best (void **state)
     check_advice ((double[]){100, 95, 98, 60, 61, 90, 96},
                   (double[]){1, 1.01, 1.4, 1.1, 1.05, 1.01, 1.1}, "Hedge at 4");
     check_advice ((double[]){100, 97, 130, 99, 99, 99, 98},
-                  (double[]){1, 1.01, 1.4, 1.1, 1.05, 1.01, 1.1}, "Do not hedge or tie");
+                  (double[]){1, 1.01, 1.4, 1.1, 1.05, 1.01, 1.1}, "Do not hedge or tie: no policy");
+    check_advice ((double[]){100, 0, 0, 0, 0, 0, 0}, (double[]){1, 2, 2, 2, 2, 2, 2},
+                  "Do not hedge or tie: with further copies the queues");
     check_advice ((double[]){100, 97, 130, 99, 99, 99, 98},
                   (double[]){1, 1.01, 1.4, 1.1, 1.05, 1.01, 1.1}, "Add replicas or workers");
 }

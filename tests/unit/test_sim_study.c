@@ -471,6 +471,24 @@ static void a_grid_makes_all_combinations_and_keeps_the_baseline (void **state)
     CHECK_TRUE (strstr (why, "256") != NULL);
 }
 
+/* Said before anything is run: no report could show them all. */
+static void more_points_than_a_report_holds_are_refused (void **state)
+{
+    (void)state;
+    static struct sim_grid grid;
+    struct sim_sweep_studies sweep;
+    const double loads[] = {0.3, 0.6, 0.9};
+    const struct sim_sweep_options options = {.loads = loads, .loads_count = 3, .grid = &grid};
+    memset (&grid, 0, sizeof grid);
+    make (&scenario, 2);
+    CHECK_I64 (sim_grid_add (&grid, "stagger=0s,1ms,2ms,3ms,4ms,5ms,6ms,7ms,8ms,9ms,10ms", why), ==,
+               TIED_OK);
+    CHECK_I64 (sim_grid_add (&grid, "samples=2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", why), ==,
+               TIED_OK);
+    CHECK_I64 (sim_sweep_run (&scenario, &options, &plain, &sweep, why), ==, TIED_ERR_INVAL);
+    CHECK_TRUE (strstr (why, "512") != NULL);
+}
+
 static void a_malformed_grid_is_refused (void **state)
 {
     (void)state;
@@ -530,6 +548,7 @@ int main (void)
         cmocka_unit_test (calls_without_an_answer_and_unstable_loads_meet_no_goal),
         cmocka_unit_test (a_sweep_has_a_study_for_each_load),
         cmocka_unit_test (a_grid_makes_all_combinations_and_keeps_the_baseline),
+        cmocka_unit_test (more_points_than_a_report_holds_are_refused),
         cmocka_unit_test (a_malformed_grid_is_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
