@@ -148,6 +148,7 @@ struct sim_ref {
     uint32_t *load; /* of each server: copies on their way to it, waiting or running */
     struct sim_ref_level waiting, running;
     bool has_span;
+    bool is_endless; /* a service never ends: nothing can be said of the run */
     uint64_t runs;
 
     struct sim_ref_call *calls;

@@ -230,7 +230,7 @@ static void handle (struct sim_ref *ref, const struct sim_event *event)
 
 static int run (struct sim_ref *ref)
 {
-    while (!sim_source_is_done (ref->source)) {
+    while (!sim_source_is_done (ref->source) && !ref->is_endless) {
         const tied_time_t arrival = sim_source_time (ref->source);
         const tied_time_t next = sim_events_time (ref->events);
         TI_ASSERT (arrival != TIED_NEVER || next != TIED_NEVER);
@@ -247,7 +247,7 @@ static int run (struct sim_ref *ref)
         ref->result->events++;
         handle (ref, &event);
     }
-    return 0;
+    return ref->is_endless ? TIED_ERR_INVAL : 0;
 }
 
 static void write_result (struct sim_ref *ref)
@@ -289,6 +289,11 @@ int sim_reference_run (const struct sim_run_options *options,
         write_result (&ref);
     if (rc == TIED_ERR_SYSTEM)
         (void)snprintf (why, SIM_WHY_MAX, "policy \"%s\": out of memory", chosen->name);
+    if (ref.is_endless)
+        (void)snprintf (why, SIM_WHY_MAX,
+                        "policy \"%s\": a service would never end: raise replicas.speeds, or lower "
+                        "what slow, vary and pause do",
+                        chosen->name);
     tear_down (&ref);
     return rc;
 }

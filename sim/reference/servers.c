@@ -61,7 +61,10 @@ static void start (struct sim_ref *ref, uint32_t index)
     const uint64_t demand = sim_demand (&ref->scenario->workload, ref->options->seed, call->number,
                                         copy->server, copy->number);
     const tied_time_t end = sim_speed_finish (ref->speed, copy->server, ref->now, demand);
-    sim_ref_post (ref, -1, end - ref->now, SIM_REF_FINISH, index, copy->server, copy->run);
+    if (end == TIED_NEVER)
+        ref->is_endless = true;
+    else
+        sim_ref_post (ref, -1, end - ref->now, SIM_REF_FINISH, index, copy->server, copy->run);
     sim_ref_tell (ref, SIM_REF_STARTS, copy->call, index);
     if (ref->policy->start)
         ref->policy->start (ref, index);

@@ -111,7 +111,9 @@ static bool add_counts (struct bytes in, unsigned bits, unsigned unit, struct ti
         if (!take_number (&in, &count))
             return false;
         if (count < 0) {
-            if ((uint64_t)-count > PLAIN_MAX || (index += (uint64_t)-count) > PLAIN_MAX)
+            const uint64_t empty = 0 - (uint64_t)count;
+
+            if (empty > PLAIN_MAX || (index += empty) > PLAIN_MAX)
                 return false;
             continue;
         }

@@ -652,6 +652,12 @@ static void what_it_cannot_run_is_refused_with_the_reason (void **state)
     scenario.replicas.count = 16384;
     CHECK_I64 (sim_reference_run (&options, &result, why), ==, TIED_ERR_INVAL);
     CHECK_PTR (strstr (why, "subset"), !=, NULL);
+    make (&scenario, &(struct setting){SIM_POLICY_CENTRAL, 0, 2, 1, 0, 100});
+    scenario.workload.rate_per_s = 100;
+    scenario.replicas.speeds[0] = 1e-12;
+    scenario.replicas.speeds_count = 1;
+    CHECK_I64 (sim_reference_run (&options, &result, why), ==, TIED_ERR_INVAL);
+    CHECK_PTR (strstr (why, "never end"), !=, NULL);
     sim_result_deinit (&result);
     sim_scenario_deinit (&scenario);
 }

@@ -284,8 +284,10 @@ static void a_log_s_histograms_add_up_to_the_published_figures (void **state)
 
 static void damaged_histograms_are_refused (void **state)
 {
-    static const char *const bad[] = {"HISTFAAA", "!!!!",
-                                      "HISTFAAAAEV42pNpmSzMwMCgyAABTB==", "AAAAAAAAAAAAAAAA", ""};
+    static const char *const bad[] = {
+        "HISTFAAA", "!!!!", "HISTFAAAAEV42pNpmSzMwMCgyAABTB==", "AAAAAAAAAAAAAAAA", "",
+        /* -2^63 empty buckets */
+        "HISTFAAAACR42pNpmSzMwMDAyQABzFCaEch0M9ixgMH+A0TgPwwAAKMpDUs="};
     const struct ti_hist_options wide = {.highest = UINT64_MAX, .unit = 1, .half_bits = 4};
     void *memory = malloc (ti_hist_size (&wide));
     struct ti_hist *hist = ti_hist_init (memory, ti_hist_size (&wide), &wide);
