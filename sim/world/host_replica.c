@@ -78,7 +78,9 @@ act_reject (struct world *self, uint32_t number, const struct tied_replica_actio
 
     if (action->reason != TIED_REJECT_EXPIRED)
         self->result->rejections += world_call_at (self, action->call)->is_measured;
-    if (action->reason == TIED_REJECT_FULL && self->is_depth_ours)
+    /* BUSY: a hedge depth is no larger than the queue is. */
+    if ((action->reason == TIED_REJECT_FULL || action->reason == TIED_REJECT_BUSY) &&
+        self->is_depth_ours && self->replicas[number].depth >= self->sizes.queue_depth)
         self->is_queue_full = true;
     world_note (self, action->call, actor, actor,
                 action->reason == TIED_REJECT_EXPIRED ? "expires" : "rejects", action->copy);

@@ -101,12 +101,9 @@ static struct tied_replica_core_options replica_options (const struct world *sel
     o.workers = self->workers;
     o.queue_depth = self->sizes.queue_depth;
     o.hedge_depth = self->policy->hedge_depth;
-    /* Clones are not refused unless asked for; else the core's default, for the queue of the
-     * scenario and not for ours. */
+    /* Clones are not refused unless asked for. */
     if (o.hedge_depth == 0 && self->policy->kind == SIM_POLICY_CLONE)
         o.hedge_depth = o.queue_depth;
-    else if (o.hedge_depth == 0)
-        o.hedge_depth = (uint32_t)ti_max (4 * (uint64_t)self->workers, 3);
     o.hedge_depth = (uint32_t)ti_min (o.hedge_depth, o.queue_depth);
     o.recent_max = self->notes_max;
     o.clients_max = self->conns_max;

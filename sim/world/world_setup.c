@@ -8,6 +8,8 @@
 #include <tied/error.h>
 
 #define WORKERS_MAX (UINT64_C (1) << 20)
+/* Each link comes up by an event, and the heap has room for twice as many. */
+#define LINKS_MAX (UINT64_C (1) << 22)
 /* A core begins with its counters and the heads of its tables; a step touches most of that. */
 #define REPLICA_FETCH 1152u
 #define CLIENT_FETCH  1024u
@@ -47,6 +49,11 @@ static int check (const struct world *self, char why[SIM_WHY_MAX])
     if (known > 4096)
         return refuse (why, self->policy,
                        "a client cannot know more than 4096 replicas: set replicas.subset");
+    if ((uint64_t)known * s->clients > LINKS_MAX)
+        return refuse (
+            why, self->policy,
+            "more than 4194304 links between clients and replicas: lower clients, or set "
+            "replicas.subset");
     if ((uint64_t)s->replicas.count * s->replicas.workers > WORKERS_MAX)
         return refuse (why, self->policy, "more than 1048576 workers: lower replicas.workers");
     if (self->groups > s->clients)

@@ -122,6 +122,8 @@ tied_duration_t world_patience_ns (const struct world *self)
 
     sum = ti_time_add (sum, s->network.break_down_ns);
     sum = ti_time_add (sum, self->submit.hedge_ns);
+    if (s->workload.deadline_ns != TIED_NEVER)
+        sum = ti_time_add (sum, s->workload.deadline_ns);
     return ti_time_add (sum,
                         4 * ti_time_add (longest (&s->network.client), longest (&s->network.peer)));
 }

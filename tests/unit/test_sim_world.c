@@ -354,6 +354,28 @@ static void the_size_of_tables_does_not_change_the_result (void **state)
 
 /* ---- links ---- */
 
+/* Further copies all go to the replica that does hardly anything: no first copy ever finds that
+ * queue full, and still it must be as long as the scenario says. */
+static void a_queue_of_further_copies_grows_as_one_of_first_copies (void **state)
+{
+    struct world_case c;
+    const struct sim_result *r;
+
+    (void)state;
+    begin (&c, SIM_POLICY_CLONE, 300);
+    c.scenario.replicas.count = 2;
+    c.scenario.replicas.queue_depth = 4096;
+    c.scenario.replicas.slow_count = 1;
+    c.scenario.replicas.slow_factor = 1000;
+    policy (&c)->pick = TIED_PICK_INFORMED;
+    policy (&c)->keeps_losers = true;
+    r = run (&c);
+    CHECK_U64 (r->rejections, ==, 0);
+    CHECK_U64 (r->copies, ==, 600);
+    CHECK_U64 (r->outcomes[TIED_OUTCOME_OK], ==, 300);
+    end (&c);
+}
+
 static void a_break_and_a_reconnect_lose_no_call (void **state)
 {
     struct world_case c, whole;
@@ -475,6 +497,12 @@ static void what_cannot_be_run_is_refused_in_words (void **state)
     c.scenario.replicas.count = 5000;
     CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
     CHECK_TRUE (strstr (why, "subset") != NULL);
+    c.scenario.replicas.count = 4096;
+    c.scenario.clients = 4096;
+    CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
+    CHECK_TRUE (strstr (why, "links") != NULL);
+    c.scenario.replicas.count = 5000;
+    c.scenario.clients = 1;
     c.scenario.replicas.subset = 10;
     CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
     CHECK_TRUE (strstr (why, "groups") != NULL);
@@ -633,6 +661,7 @@ int main (void)
         cmocka_unit_test (the_seed_alone_decides),
         cmocka_unit_test (ties_of_time_are_shuffled_by_the_seed),
         cmocka_unit_test (the_size_of_tables_does_not_change_the_result),
+        cmocka_unit_test (a_queue_of_further_copies_grows_as_one_of_first_copies),
         cmocka_unit_test (a_break_and_a_reconnect_lose_no_call),
         cmocka_unit_test (a_full_pipe_refuses_and_the_call_goes_elsewhere),
         cmocka_unit_test (lost_messages_end_by_the_deadline),
