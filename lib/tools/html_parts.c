@@ -67,7 +67,7 @@ void ti_html_legend (const struct ti_report *self, uint32_t first, uint32_t coun
 static void write_cell (FILE *file, const char *text)
 {
     const char *sign = strstr (text, "+-");
-    char before[TI_TABLE_CELL_MAX];
+    char before[TI_TABLE_NAME_MAX];
     if (!sign) {
         ti_html_text (file, text);
         return;
@@ -94,7 +94,7 @@ void ti_html_table (const struct ti_table *table, const uint32_t *swatches, FILE
             fputs ("<td>", file);
             if (i == 0 && swatches)
                 ti_html_swatch (swatches[row], file);
-            write_cell (file, table->cells[row][i]);
+            write_cell (file, ti_table_cell (table, row, i));
             fputs ("</td>", file);
         }
         fputs ("</tr>\n", file);

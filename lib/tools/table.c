@@ -3,6 +3,7 @@
 #include "table.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -28,16 +29,23 @@ void ti_table_put (struct ti_table *self, uint32_t row, uint32_t *column, const 
 {
     TI_ASSERT (row < TI_TABLE_ROWS_MAX);
     TI_ASSERT (*column < self->columns);
-    char *cell = self->cells[row][(*column)++];
+    const bool is_name = *column == 0;
+    char *cell = is_name ? self->names[row] : self->cells[row][*column];
     va_list args;
+    (*column)++;
     va_start (args, format);
-    vsnprintf (cell, TI_TABLE_CELL_MAX, format, args);
+    vsnprintf (cell, is_name ? TI_TABLE_NAME_MAX : TI_TABLE_CELL_MAX, format, args);
     va_end (args);
     for (; *cell; cell++)
         if (*cell < ' ' || *cell > '~')
             *cell = '?';
     if (row >= self->rows)
         self->rows = row + 1;
+}
+
+const char *ti_table_cell (const struct ti_table *self, uint32_t row, uint32_t column)
+{
+    return column == 0 ? self->names[row] : self->cells[row][column];
 }
 
 static uint32_t larger (uint32_t a, uint32_t b)
@@ -51,7 +59,7 @@ static void measure (const struct ti_table *self, uint32_t widths[TI_TABLE_COLUM
     for (uint32_t i = 0; i < self->columns; i++) {
         widths[i] = (uint32_t)strlen (self->titles[i]);
         for (uint32_t row = 0; row < self->rows; row++)
-            widths[i] = larger (widths[i], (uint32_t)strlen (self->cells[row][i]));
+            widths[i] = larger (widths[i], (uint32_t)strlen (ti_table_cell (self, row, i)));
     }
     uint32_t column = 0;
     for (uint32_t g = 0; g < self->groups_count; g++) {
@@ -114,7 +122,7 @@ void ti_table_write (const struct ti_table *self, FILE *file)
     write_headings (self, widths, file);
     for (uint32_t row = 0; row < self->rows; row++) {
         for (uint32_t i = 0; i < self->columns; i++)
-            texts[i] = self->cells[row][i];
+            texts[i] = ti_table_cell (self, row, i);
         write_row (self, widths, texts, file);
     }
 }

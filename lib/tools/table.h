@@ -12,6 +12,7 @@
 #define TI_TABLE_COLUMNS_MAX 20
 #define TI_TABLE_ROWS_MAX    512
 #define TI_TABLE_CELL_MAX    40
+#define TI_TABLE_NAME_MAX    192 /* of the first column, which says what the row is of */
 
 /* A heading over several columns, and a gap before them. */
 struct ti_table_group {
@@ -25,6 +26,7 @@ struct ti_table {
     const char *const *titles; /* of the columns */
     uint32_t columns;
     uint32_t rows;
+    char names[TI_TABLE_ROWS_MAX][TI_TABLE_NAME_MAX]; /* the first column */
     char cells[TI_TABLE_ROWS_MAX][TI_TABLE_COLUMNS_MAX][TI_TABLE_CELL_MAX];
 };
 
@@ -39,6 +41,9 @@ void ti_table_init (struct ti_table *self,
  */
 void ti_table_put (struct ti_table *self, uint32_t row, uint32_t *column, const char *format, ...)
     __attribute__ ((format (printf, 4, 5)));
+
+/* Its text; "" where none was put. */
+const char *ti_table_cell (const struct ti_table *self, uint32_t row, uint32_t column);
 
 /* Two heading lines, a rule, the rows. */
 void ti_table_write (const struct ti_table *self, FILE *file);

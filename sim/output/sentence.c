@@ -57,8 +57,8 @@ static void append_grid (const struct sim_points *rows, char *buffer)
             (unsigned)rows->count, (unsigned)on_front);
     if (best)
         append (buffer, SIM_SENTENCE_MAX,
-                "; the lowest p99 is %.4g ms, of %.48s, with %.3f executions per call",
-                p99_ms (best), best->policy->name, best->summary->executions_per_call.value);
+                "; the lowest p99 is %.4g ms, of %s, with %.3f executions per call", p99_ms (best),
+                best->policy->name, best->summary->executions_per_call.value);
     append (buffer, SIM_SENTENCE_MAX, ".");
 }
 

@@ -48,17 +48,19 @@ static const struct sim_ref_policy *policy_of (enum sim_policy_kind kind)
 static int check (const struct sim_scenario *scenario, const char *name, char why[SIM_WHY_MAX])
 {
     if (scenario->network.loss > 0) {
-        (void)snprintf (why, SIM_WHY_MAX,
-                        "policy \"%s\": network loss %g: reference policies know no lost message; "
-                        "set it to 0 or leave the policy out",
-                        name, scenario->network.loss);
+        (void)snprintf (
+            why, SIM_WHY_MAX,
+            "policy \"%.100s\": network loss %g: reference policies know no lost message; "
+            "set it to 0 or leave the policy out",
+            name, scenario->network.loss);
         return TIED_ERR_INVAL;
     }
     if (scenario->network.break_gap_ns > 0) {
-        (void)snprintf (why, SIM_WHY_MAX,
-                        "policy \"%s\": network breaks: reference policies know no connections; "
-                        "leave out the breaks or the policy",
-                        name);
+        (void)snprintf (
+            why, SIM_WHY_MAX,
+            "policy \"%.100s\": network breaks: reference policies know no connections; "
+            "leave out the breaks or the policy",
+            name);
         return TIED_ERR_INVAL;
     }
     return 0;
@@ -275,8 +277,8 @@ int sim_reference_run (const struct sim_run_options *options,
                           .policy = policy_of (chosen->kind),
                           .result = result};
     if (!ref.policy) {
-        (void)snprintf (why, SIM_WHY_MAX, "policy \"%s\": %s is no reference policy", chosen->name,
-                        sim_policy_kind_name (chosen->kind));
+        (void)snprintf (why, SIM_WHY_MAX, "policy \"%.100s\": %s is no reference policy",
+                        chosen->name, sim_policy_kind_name (chosen->kind));
         return TIED_ERR_INVAL;
     }
     int rc = check (scenario, chosen->name, why);
@@ -288,12 +290,13 @@ int sim_reference_run (const struct sim_run_options *options,
     if (rc == 0)
         write_result (&ref);
     if (rc == TIED_ERR_SYSTEM)
-        (void)snprintf (why, SIM_WHY_MAX, "policy \"%s\": out of memory", chosen->name);
+        (void)snprintf (why, SIM_WHY_MAX, "policy \"%.100s\": out of memory", chosen->name);
     if (ref.is_endless)
-        (void)snprintf (why, SIM_WHY_MAX,
-                        "policy \"%s\": a service would never end: raise replicas.speeds, or lower "
-                        "what slow, vary and pause do",
-                        chosen->name);
+        (void)snprintf (
+            why, SIM_WHY_MAX,
+            "policy \"%.100s\": a service would never end: raise replicas.speeds, or lower "
+            "what slow, vary and pause do",
+            chosen->name);
     tear_down (&ref);
     return rc;
 }

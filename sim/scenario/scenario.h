@@ -18,6 +18,7 @@
 
 #define SIM_POLICIES_MAX  16
 #define SIM_NAME_MAX      48
+#define SIM_VARIANT_MAX   192 /* name of a policy with the values of all axes of a grid */
 #define SIM_REPLICAS_MAX  16384
 #define SIM_CLIENTS_MAX   4096
 #define SIM_FACTORS_MAX   32
@@ -142,7 +143,7 @@ enum sim_policy_kind {
 };
 
 struct sim_policy {
-    char name[SIM_NAME_MAX];
+    char name[SIM_VARIANT_MAX]; /* less than SIM_NAME_MAX of it are the scenario's */
     enum sim_policy_kind kind;
     uint32_t pick;               /* enum tied_pick */
     uint32_t pick_samples;       /* k of an informed choice; 0: the core's default */

@@ -198,7 +198,7 @@ static int choose (const struct sim_scenario *scenario,
 
     if (sim_policy_is_reference (scenario->policies[policy].kind)) {
         (void)snprintf (why, SIM_WHY_MAX,
-                        "%s is a reference without a protocol: there are no messages to show; "
+                        "%.100s is a reference without a protocol: there are no messages to show; "
                         "name a policy such as single, tied or hedge",
                         scenario->policies[policy].name);
         return TIED_ERR_INVAL;

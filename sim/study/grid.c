@@ -12,6 +12,12 @@
 
 static const char *const keys[SIM_GRID_KEYS] = {"stagger", "samples", "load_age", "hedge", "depth"};
 
+/* Each axis adds a blank, its key, a sign and its value. */
+_Static_assert(SIM_VARIANT_MAX >=
+                   SIM_NAME_MAX + SIM_GRID_KEYS * (sizeof "load_age" + 1 +
+                                                   sizeof ((struct sim_grid_value *)0)->text),
+               "no name of a variant is cut");
+
 /* One value of an axis; text ends with NUL. @return what is wrong, NULL: nothing */
 static const char *parse_value (enum sim_grid_key key, const char *text, struct sim_grid_value *out)
 {

@@ -471,6 +471,27 @@ static void a_grid_makes_all_combinations_and_keeps_the_baseline (void **state)
     CHECK_TRUE (strstr (why, "256") != NULL);
 }
 
+static void a_variant_is_named_by_all_its_values (void **state)
+{
+    (void)state;
+    static struct sim_grid grid;
+    static struct sim_policy variants[SIM_GRID_VARIANTS_MAX];
+    static const char *const axes[] = {"stagger=1234567.8us", "samples=16", "load_age=12345678.9us",
+                                       "hedge=123456.789012ms", "depth=65535,65536"};
+    memset (&grid, 0, sizeof grid);
+    make (&scenario, 1);
+    scenario.policies_count = 1;
+    scenario.policies[0].kind = SIM_POLICY_TIED_HEDGE;
+    scenario.policies[0].pick = TIED_PICK_INFORMED;
+    memset (scenario.policies[0].name, 'x', SIM_NAME_MAX - 1);
+    for (uint32_t i = 0; i < 5; i++)
+        CHECK_I64 (sim_grid_add (&grid, axes[i], why), ==, TIED_OK);
+    CHECK_U64 (sim_grid_variants (&grid, &scenario, variants), ==, 2);
+    CHECK_TRUE (strstr (variants[0].name, "x stagger=1234567.8us samples=16 ") != NULL);
+    CHECK_TRUE (strstr (variants[0].name, " hedge=123456.789012ms depth=65535") != NULL);
+    CHECK_TRUE (strcmp (variants[0].name, variants[1].name) != 0);
+}
+
 /* Said before anything is run: no report could show them all. */
 static void more_points_than_a_report_holds_are_refused (void **state)
 {
@@ -548,6 +569,7 @@ int main (void)
         cmocka_unit_test (calls_without_an_answer_and_unstable_loads_meet_no_goal),
         cmocka_unit_test (a_sweep_has_a_study_for_each_load),
         cmocka_unit_test (a_grid_makes_all_combinations_and_keeps_the_baseline),
+        cmocka_unit_test (a_variant_is_named_by_all_its_values),
         cmocka_unit_test (more_points_than_a_report_holds_are_refused),
         cmocka_unit_test (a_malformed_grid_is_refused),
     };
