@@ -11,6 +11,7 @@
 #include "base/util.h"
 #include "scenario/policy_text.h"
 #include "tools/units.h"
+#include "zmq/panic.h"
 
 #include <tied/error.h>
 
@@ -304,6 +305,7 @@ int main (int argc, char **argv)
     set_defaults (&app);
     app.cli = &cli;
     ti_cli_keep (cli.program, argc, argv, app.command, sizeof app.command);
+    ti_panic_install ();
     switch (ti_cli_parse (&cli, argc, argv, &line)) {
     case TI_CLI_DONE:
         return TI_EXIT_OK;

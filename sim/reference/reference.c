@@ -236,7 +236,7 @@ static int run (struct sim_ref *ref)
         const tied_time_t arrival = sim_source_time (ref->source);
         const tied_time_t next = sim_events_time (ref->events);
         TI_ASSERT (arrival != TIED_NEVER || next != TIED_NEVER);
-        if (arrival < next) {
+        if (arrival <= next) {
             if (!take_request (ref))
                 return TIED_ERR_SYSTEM;
             continue;

@@ -14,13 +14,21 @@
 #define PILOT_REPLICATIONS_MAX 10
 
 /* The scenario's own single policy that chooses as the hedging one does, else a plain one. */
+/* The two choose replicas alike. */
+static bool is_same_choice (const struct sim_policy *a, const struct sim_policy *b)
+{
+    return a->pick == b->pick &&
+           (a->pick != TIED_PICK_INFORMED ||
+            (a->pick_samples == b->pick_samples && a->load_age_ns == b->load_age_ns));
+}
+
 static struct sim_policy pilot_of (const struct sim_scenario *scenario,
                                    const struct sim_policy *hedging)
 {
     struct sim_policy pilot = *hedging;
     for (uint32_t i = 0; i < scenario->policies_count; i++)
         if (scenario->policies[i].kind == SIM_POLICY_SINGLE &&
-            scenario->policies[i].pick == hedging->pick)
+            is_same_choice (&scenario->policies[i], hedging))
             return scenario->policies[i];
     pilot.kind = SIM_POLICY_SINGLE;
     pilot.hedge_ppm = 0;
@@ -52,7 +60,8 @@ static int run_pilot (const struct sim_scenario *scenario,
     return rc;
 }
 
-/* Policies of the same pick share a pilot: the percentile is asked of its distribution. */
+/* Policies of the same choice of replicas share a pilot: the percentile is asked of its
+ * distribution. */
 static int resolve_pick (struct sim_scenario *scenario,
                          uint32_t first,
                          const struct sim_study_options *options,
@@ -68,7 +77,7 @@ static int resolve_pick (struct sim_scenario *scenario,
     int rc = run_pilot (scenario, &single, options, pilot, why);
     for (uint32_t i = first; rc == TIED_OK && i < scenario->policies_count; i++) {
         struct sim_policy *policy = &scenario->policies[i];
-        if (policy->hedge_ppm == 0 || policy->pick != single.pick)
+        if (policy->hedge_ppm == 0 || !is_same_choice (policy, &single))
             continue;
         /* 0 would be no hedge at all. */
         policy->hedge_ns =

@@ -189,6 +189,25 @@ static int read_column (const struct sim_trace_options *options,
     return rc;
 }
 
+/*
+ * The two agree to the digits of the log: a line whose histogram says otherwise was damaged, or is
+ * of another kind of log.
+ */
+static int check_largest (const struct sim_csv *csv,
+                          const struct sim_hlog_interval *interval,
+                          const struct ti_hist *hist,
+                          char why[SIM_WHY_MAX])
+{
+    const uint64_t apart =
+        hist->max > interval->max_ns ? hist->max - interval->max_ns : interval->max_ns - hist->max;
+
+    if (apart <= interval->max_ns / 32 + TIED_US (64))
+        return 1;
+    return sim_csv_refuse (csv, why,
+                           "the largest value is %.3f ms, and %.3f ms in the histogram beside it",
+                           (double)interval->max_ns * 1e-6, (double)hist->max * 1e-6);
+}
+
 static int read_pauses (const struct sim_trace_options *options,
                         struct sim_grow *values,
                         char why[SIM_WHY_MAX])
@@ -196,12 +215,23 @@ static int read_pauses (const struct sim_trace_options *options,
     struct sim_csv csv;
     struct sim_hlog_interval interval;
     uint64_t last_end = 0;
-    int rc = sim_csv_open (&csv, options->path, why);
+    const struct ti_hist_options bounds = {.highest = UINT64_MAX, .unit = 1, .half_bits = 4};
+    struct ti_hist *hist = malloc (ti_hist_size (&bounds));
+    int rc;
 
-    if (rc != 0)
+    if (!hist)
+        return sim_trace_no_memory (options->path, why);
+    hist = ti_hist_init (hist, ti_hist_size (&bounds), &bounds);
+    rc = sim_csv_open (&csv, options->path, why);
+    if (rc != 0) {
+        free (hist);
         return rc;
+    }
     while ((rc = sim_csv_next (&csv, why)) == 1) {
-        rc = sim_hlog_line (&csv, &interval, NULL, why);
+        ti_hist_reset (hist);
+        rc = sim_hlog_line (&csv, &interval, hist, why);
+        if (rc == 1)
+            rc = check_largest (&csv, &interval, hist, why);
         if (rc < 0)
             break;
         if (rc == 0 || interval.max_ns < SIM_HLOG_PAUSE_MIN_NS)
@@ -220,6 +250,7 @@ static int read_pauses (const struct sim_trace_options *options,
         }
     }
     sim_csv_close (&csv);
+    free (hist);
     return rc;
 }
 

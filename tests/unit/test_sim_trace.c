@@ -250,6 +250,23 @@ static void a_pause_log_gives_its_long_intervals (void **state)
     sim_table_deinit (&table);
 }
 
+static void a_pause_that_its_histogram_denies_is_refused (void **state)
+{
+    char line[1024], text[1200];
+    FILE *log = fopen (DATA "jhiccup-2.0.7-v3-tags.hlog", "r");
+    const char *histogram = NULL;
+
+    (void)state;
+    assert_non_null (log);
+    while (!histogram && fgets (line, sizeof line, log))
+        histogram = strstr (line, "HISTFAAA");
+    assert_int_equal (fclose (log), 0);
+    assert_non_null (histogram);
+    (void)snprintf (text, sizeof text, "0.127,1.007,27.69,%s", histogram);
+    refuses (text, SIM_TRACE_PAUSES, NULL, ":1: the largest value is 27.690 ms");
+    refuses ("0.1,1.0,2.5,HISTFAAA\n", SIM_TRACE_PAUSES, NULL, "V2");
+}
+
 static void a_log_s_histograms_add_up_to_the_published_figures (void **state)
 {
     const struct ti_hist_options wide = {.highest = UINT64_MAX, .unit = 1, .half_bits = 12};
@@ -467,6 +484,7 @@ int main (void)
         cmocka_unit_test (every_bad_line_is_named),
         cmocka_unit_test (a_line_without_end_or_with_a_nul_is_refused),
         cmocka_unit_test (a_pause_log_gives_its_long_intervals),
+        cmocka_unit_test (a_pause_that_its_histogram_denies_is_refused),
         cmocka_unit_test (a_log_s_histograms_add_up_to_the_published_figures),
         cmocka_unit_test (damaged_histograms_are_refused),
         cmocka_unit_test (published_files_give_their_published_figures),
