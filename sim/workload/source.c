@@ -20,6 +20,7 @@ struct sim_source {
     uint64_t measured_from, measured_to,
         last;                           /* requests: [from, to) are measured, [0, last) sent */
     uint64_t next;                      /* request */
+    uint64_t counted;                   /* requests */
     tied_time_t next_at;                /* open loads; TIED_NEVER: no more */
     uint64_t measured_open;             /* measured requests that have or will have calls */
     struct sim_arrivals_state arrivals; /* open loads */
@@ -100,23 +101,46 @@ static uint32_t choose_client (const struct sim_source *self, uint64_t request)
     return (uint32_t)(((random >> 32) * self->scenario->clients) >> 32);
 }
 
+static void draw (struct sim_source *self, tied_time_t at, struct sim_request *out)
+{
+    uint64_t request = self->next++;
+    *out = (struct sim_request){
+        .at = at, .first_call = request * self->fan_out, .client = choose_client (self, request)};
+}
+
+static void count (struct sim_source *self, const struct sim_request *request, uint32_t user)
+{
+    uint64_t number = request->first_call / self->fan_out;
+    struct sim_open_request *entry = sim_open_add (&self->open, number);
+    entry->at = request->at;
+    entry->user = user;
+    self->counted++;
+    sim_backlog_arrive (&self->backlog, request->at, self->fan_out, is_measured (self, number));
+}
+
+void sim_source_draw (struct sim_source *self, struct sim_request *out)
+{
+    TI_ASSERT (!self->is_closed && sim_source_time (self) != TIED_NEVER);
+    draw (self, self->next_at, out);
+    self->next_at = sim_arrivals_next (&self->arrivals);
+}
+
+void sim_source_count (struct sim_source *self, const struct sim_request *request)
+{
+    count (self, request, 0);
+}
+
 void sim_source_take (struct sim_source *self, struct sim_request *out)
 {
-    TI_ASSERT (sim_source_time (self) != TIED_NEVER);
-    uint64_t request = self->next++;
-    struct sim_open_request *entry = sim_open_add (&self->open, request);
     if (self->is_closed) {
+        TI_ASSERT (sim_source_time (self) != TIED_NEVER);
         struct sim_user user = sim_users_take (&self->users);
-        entry->at = user.at;
-        entry->user = user.user;
+        draw (self, user.at, out);
+        count (self, out, user.user);
     } else {
-        entry->at = self->next_at;
-        self->next_at = sim_arrivals_next (&self->arrivals);
+        sim_source_draw (self, out);
+        sim_source_count (self, out);
     }
-    sim_backlog_arrive (&self->backlog, entry->at, self->fan_out, is_measured (self, request));
-    *out = (struct sim_request){.at = entry->at,
-                                .first_call = request * self->fan_out,
-                                .client = choose_client (self, request)};
 }
 
 static bool is_answer (uint32_t outcome)
@@ -186,9 +210,9 @@ void sim_source_finish (struct sim_source *self, tied_time_t now)
     result->calls = self->calls;
     for (int outcome = 0; outcome < TIED_OUTCOME_COUNT; outcome++)
         result->outcomes[outcome] = self->outcomes[outcome];
-    result->all_requests = self->next;
-    result->all_calls = self->next * self->fan_out;
-    result->cut_requests = self->next - arrived;
+    result->all_requests = self->counted;
+    result->all_calls = self->counted * self->fan_out;
+    result->cut_requests = self->counted - arrived;
     result->span_ns = arrived ? backlog->last - backlog->first : 0;
     result->backlog_first = sim_backlog_first (backlog);
     result->backlog_last = sim_backlog_last (backlog);

@@ -35,6 +35,10 @@ void sim_source_free (struct sim_source *self);
 tied_time_t sim_source_time (const struct sim_source *self);
 /* Takes the next request; there is one, and its time is not earlier than any time told before. */
 void sim_source_take (struct sim_source *self, struct sim_request *out);
+/* The same in two steps, open loads only: what comes may be drawn long before it counts. What
+ * counts does so at its time, between the ends; two of the same time count in any order. */
+void sim_source_draw (struct sim_source *self, struct sim_request *out);
+void sim_source_count (struct sim_source *self, const struct sim_request *request);
 /* A call has ended, once for each. Closed loops offer the next request of the same user from now
  * on when its request has ended. */
 void sim_source_ended (struct sim_source *self, uint64_t call, uint32_t outcome, tied_time_t now);

@@ -193,10 +193,11 @@ static void step (struct world *self, uint32_t number, const struct tied_client_
 
 static void arm (struct world *self, uint32_t number)
 {
-    const tied_time_t deadline = tied_client_core_deadline (self->clients[number].core);
+    const struct world_client *client = &self->clients[number];
+    const tied_time_t deadline = tied_client_core_deadline (client->core);
 
-    if (deadline != sim_events_timer (self->events, number))
-        sim_events_set_timer (self->events, number, deadline);
+    if (deadline != sim_events_timer (self->events, client->timer))
+        sim_events_set_timer (self->events, client->timer, deadline);
 }
 
 void world_client_submit (struct world *self, uint32_t number, uint64_t call)

@@ -95,7 +95,7 @@ act_reject (struct world *self, uint32_t number, const struct tied_replica_actio
 
 static uint32_t timer_of_worker (const struct world *self, uint32_t number, uint32_t worker)
 {
-    return self->worker_timers + number * self->workers + worker;
+    return self->worker_timers + self->replicas[number].timer * self->workers + worker;
 }
 
 static void act_run (struct world *self, uint32_t number, const struct tied_replica_action *action)
@@ -286,7 +286,7 @@ void world_replica_settle (struct world *self, uint32_t number)
     while (r->depth > 0 && r->running < self->workers)
         world_replica_step (self, number, &take, 0, NULL);
     if (self->has_timers)
-        sim_events_set_timer (self->events, self->replica_timers + number,
+        sim_events_set_timer (self->events, self->replica_timers + r->timer,
                               tied_replica_core_deadline (r->core));
 }
 

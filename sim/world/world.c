@@ -10,27 +10,34 @@
 #include <time.h>
 
 #include "base/assert.h"
-#include "world_internal.h"
+#include "world/world_parts.h"
 
 /* Events between two looks whether the run is stuck. */
 #define LOOK_EVERY 4096
 /* Work that stands still so long is not waited for. */
 #define STANDSTILL TIED_S (86400)
 
-enum ending {
-    ENDING_DONE,
-    ENDING_CALLS_FULL, /* a client's table */
-    ENDING_QUEUE_FULL  /* a replica's, which is smaller than the scenario allows */
-};
+/* The hosts that a part's timers belong to. */
+static uint32_t client_of_timer (const struct world *self, uint32_t timer)
+{
+    return timer * self->parts_count + self->part;
+}
+
+static uint32_t first_replica (const struct world *self)
+{
+    return self->part * self->scenario->replicas.subset;
+}
 
 static void fire (struct world *self, uint32_t timer)
 {
+    const uint32_t first = first_replica (self);
+
     if (timer >= self->worker_timers)
-        world_replica_service_end (self, timer - self->worker_timers);
+        world_replica_service_end (self, first * self->workers + timer - self->worker_timers);
     else if (timer >= self->replica_timers)
-        world_replica_timer (self, timer - self->replica_timers);
+        world_replica_timer (self, first + timer - self->replica_timers);
     else
-        world_client_timer (self, timer);
+        world_client_timer (self, client_of_timer (self, timer));
 }
 
 static void dispatch (struct world *self, const struct sim_event *event)
@@ -82,11 +89,14 @@ static void arrive (struct world *self, tied_time_t at)
 }
 
 /* Before the first arrival every client knows all its replicas: load and delays are measured. */
-static void greet (struct world *self)
+void world_greet (struct world *self)
 {
     struct sim_event event;
     const tied_time_t limit = WORLD_START + 100 * ti_max (self->scenario->heartbeat_ns, TIED_S (1));
 
+    self->ungreeted = 0;
+    for (uint32_t c = self->part; c < self->scenario->clients; c += self->parts_count)
+        self->ungreeted += self->clients[c].replicas;
     while (self->ungreeted > 0 && sim_events_time (self->events) < limit) {
         if (!sim_events_take (self->events, &event))
             break;
@@ -96,10 +106,9 @@ static void greet (struct world *self)
     self->origin = ti_time_sub (self->now, sim_source_time (self->source));
     self->area_at = self->now;
     self->progress_at = self->now;
-    world_look_for_arrival (self);
     if (!self->has_breaks)
         return;
-    for (uint32_t c = 0; c < self->scenario->clients; c++)
+    for (uint32_t c = self->part; c < self->scenario->clients; c += self->parts_count)
         for (uint32_t i = 0; i < self->clients[c].replicas; i++)
             world_break_later (self, c, self->clients[c].first + i);
 }
@@ -114,7 +123,7 @@ static bool is_stuck (const struct world *self)
 
 static void give_up (struct world *self)
 {
-    for (uint32_t c = 0; c < self->scenario->clients; c++) {
+    for (uint32_t c = self->part; c < self->scenario->clients; c += self->parts_count) {
         const struct world_client *client = &self->clients[c];
 
         for (uint32_t i = 0; i <= client->calls_mask; i++)
@@ -140,9 +149,9 @@ static void expect (const struct world *self)
     else if (kind == WORLD_TO_CLIENT)
         client = &self->clients[a];
     else if (kind == SIM_EVENT_TIMER && a >= self->worker_timers)
-        replica = &self->replicas[(a - self->worker_timers) / self->workers];
+        replica = &self->replicas[first_replica (self) + (a - self->worker_timers) / self->workers];
     else if (kind == SIM_EVENT_TIMER && a < self->replica_timers)
-        client = &self->clients[a];
+        client = &self->clients[client_of_timer (self, a)];
     if (replica != NULL) {
         world_fetch (replica->core, self->replica_fetch);
         world_fetch (replica->slots, 64);
@@ -151,30 +160,64 @@ static void expect (const struct world *self)
     }
 }
 
-static enum ending run (struct world *self)
+static enum world_ending run (struct world *self)
 {
     struct sim_event event;
 
-    greet (self);
+    world_greet (self);
+    world_look_for_arrival (self);
     for (;;) {
         if (self->arrival == TIED_NEVER && self->calls_unsettled == 0 &&
             sim_source_is_done (self->source))
-            return ENDING_DONE;
+            return WORLD_ENDING_DONE;
         self->result->events++;
         if (!sim_events_take_before (self->events, self->arrival, &event)) {
             if (self->arrival == TIED_NEVER)
-                return ENDING_DONE; /* cannot be: clients never stop to probe */
+                return WORLD_ENDING_DONE; /* cannot be: clients never stop to probe */
             arrive (self, self->arrival);
             if (self->result->table_overflows > 0 && self->may_grow_calls)
-                return ENDING_CALLS_FULL;
+                return WORLD_ENDING_CALLS_FULL;
             continue;
         }
         if (self->is_large)
             expect (self);
         dispatch (self, &event);
         if (self->is_queue_full && self->may_grow_queue)
-            return ENDING_QUEUE_FULL;
+            return WORLD_ENDING_QUEUE_FULL;
         if (self->result->events % LOOK_EVERY == 0 && is_stuck (self))
+            give_up (self);
+    }
+}
+
+enum world_ending world_run_part (struct world *self, struct world_part *part, tied_time_t to)
+{
+    const tied_time_t limit = ti_time_add (to, self->origin);
+    struct sim_event event;
+
+    for (;;) {
+        const bool has_arrival = part->to_come.next < part->to_come.count;
+
+        self->arrival =
+            has_arrival ? part->to_come.entries[part->to_come.next].at + self->origin : limit;
+        if (part->is_last_known && self->calls_unsettled == 0) {
+            part->is_over = true;
+            return WORLD_ENDING_WINDOW;
+        }
+        if (!sim_events_take_before (self->events, self->arrival, &event)) {
+            if (!has_arrival)
+                return WORLD_ENDING_WINDOW;
+            self->now = self->arrival;
+            world_part_arrive (self, part);
+            if (self->result->table_overflows > 0 && self->may_grow_calls)
+                return WORLD_ENDING_CALLS_FULL;
+            continue;
+        }
+        self->result->events++;
+        part->steps++;
+        dispatch (self, &event);
+        if (self->is_queue_full && self->may_grow_queue)
+            return WORLD_ENDING_QUEUE_FULL;
+        if (part->steps % LOOK_EVERY == 0 && is_stuck (self))
             give_up (self);
     }
 }
@@ -204,7 +247,7 @@ int sim_world_run (const struct sim_run_options *options,
     /* What is watched is told once: then there is one attempt, with large tables. */
     const bool is_once = options->watch != NULL;
     struct world_sizes sizes = world_first_sizes (options->scenario, is_once);
-    enum ending ending;
+    enum world_ending ending;
 
     do {
         struct world_sizes more_calls = sizes;
@@ -218,13 +261,13 @@ int sim_world_run (const struct sim_run_options *options,
             return rc;
         world.may_grow_calls = !is_once && world_grow_sizes (options->scenario, false, &more_calls);
         world.may_grow_queue = !is_once && world_grow_sizes (options->scenario, true, &more_queue);
-        ending = run (&world);
-        if (ending == ENDING_DONE)
+        ending = world.parts == NULL ? run (&world) : world_run_parts (&world, options->window);
+        if (ending == WORLD_ENDING_DONE)
             world_finish_account (&world);
         else
-            sizes = ending == ENDING_CALLS_FULL ? more_calls : more_queue;
+            sizes = ending == WORLD_ENDING_CALLS_FULL ? more_calls : more_queue;
         world_deinit (&world);
-    } while (ending != ENDING_DONE);
+    } while (ending != WORLD_ENDING_DONE);
     result->wall_ns = clock_ns () - begun;
     return 0;
 }

@@ -86,16 +86,24 @@ void world_call_ended (struct world *self, struct world_call *call, uint32_t out
 
 void world_source_ended (struct world *self, uint64_t call, uint32_t outcome)
 {
-    const uint64_t answered = self->result->latency->total;
-    const tied_time_t now = self->now - self->origin;
-
-    sim_source_ended (self->source, call, outcome, now);
-    world_look_for_arrival (self);
     self->progress_at = self->now;
+    if (self->parts != NULL) {
+        world_part_ended (self, call, outcome);
+        return;
+    }
+    world_tell_end (self, call, outcome, self->now - self->origin);
+    world_look_for_arrival (self);
+}
+
+void world_tell_end (struct world *self, uint64_t call, uint32_t outcome, tied_time_t at)
+{
+    const uint64_t answered = self->result->latency->total;
+
+    sim_source_ended (self->source, call, outcome, at);
     if (self->request_times != NULL && self->result->latency->total != answered) {
         const uint64_t request = call / self->fan_out;
 
-        self->watch->ended (self->watch->context, request, now - self->request_times[request]);
+        self->watch->ended (self->watch->context, request, at - self->request_times[request]);
     }
 }
 
@@ -106,8 +114,10 @@ void world_look_for_arrival (struct world *self)
         self->arrival = ti_time_add (sim_source_time (self->source), self->origin);
 }
 
-static void remember_time (struct world *self, uint64_t request, tied_time_t at)
+void world_remember_time (struct world *self, uint64_t request, tied_time_t at)
 {
+    if (self->watch == NULL || self->watch->ended == NULL)
+        return;
     if (request >= self->request_times_count) {
         const uint64_t count = 2 * request + 1024;
         tied_time_t *larger = realloc (self->request_times, count * sizeof *larger);
@@ -125,8 +135,7 @@ void world_request_came (struct world *self, const struct sim_request *request)
 {
     struct sim_result *result = self->result;
 
-    if (self->watch != NULL && self->watch->ended != NULL)
-        remember_time (self, request->first_call / self->fan_out, request->at);
+    world_remember_time (self, request->first_call / self->fan_out, request->at);
     if (!sim_source_is_measured (self->source, request->first_call))
         return;
     world_sum_areas (self);
@@ -199,7 +208,8 @@ void world_finish_account (struct world *self)
     r->workers = (uint64_t)self->scenario->replicas.count * self->workers;
     r->replicas = self->scenario->replicas.count;
     r->trace_hash = self->hash;
-    r->memory_bytes = self->memory_bytes + sim_events_bytes (self->events);
+    r->memory_bytes = self->memory_bytes + (self->parts != NULL ? world_parts_bytes (self)
+                                                                : sim_events_bytes (self->events));
     if (r->table_overflows > 0 || (self->is_depth_ours && world_rejected_full (self) > 0))
         r->is_unstable = true;
     if (!is_exact (self))

@@ -277,6 +277,7 @@ bool world_make_groups (struct world *self)
         r->group = i / size;
         r->first = r->group * size;
         r->peers = (uint32_t)ti_min (size, s->replicas.count - r->first);
+        r->timer = self->parts_count > 1 ? i - r->first : i;
         self->names[i].size = (uint8_t)snprintf (text, sizeof text, "r%u", (unsigned)i);
         memcpy (self->names[i].text, text, sizeof self->names[i].text);
     }
@@ -284,9 +285,9 @@ bool world_make_groups (struct world *self)
         struct world_client *c = &self->clients[i];
 
         c->local = i / self->groups;
+        c->timer = i / self->parts_count;
         c->first = (i % self->groups) * size;
         c->replicas = (uint32_t)ti_min (size, s->replicas.count - c->first);
-        self->ungreeted += c->replicas;
     }
     return true;
 }

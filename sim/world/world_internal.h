@@ -85,6 +85,7 @@ struct world_client {
     uint32_t first;    /* replica 0 of this client */
     uint32_t replicas; /* how many it knows */
     uint32_t local;    /* its number among the clients of its group */
+    uint32_t timer;    /* its number among the clients of its part */
     uint32_t steps;
     struct world_link *links; /* NULL: links are plain */
 };
@@ -114,6 +115,7 @@ struct world_replica {
     uint32_t first; /* of its group */
     uint32_t peers; /* size of its group, itself included */
     uint32_t group;
+    uint32_t timer; /* its number among the replicas of its part */
     uint32_t steps;
     struct world_conn *conns; /* by index; NULL: the index is the client's local number */
     uint32_t *conn_of;        /* by local number of the client: its latest index */
@@ -164,13 +166,15 @@ struct world {
     uint32_t workers; /* of each replica */
     uint32_t clients_max, conns_max;
     uint32_t groups;
+    uint32_t part, parts_count;           /* the one that runs, of so many; 1: the whole world */
+    struct world_part *parts;             /* NULL: there is one */
     uint32_t notes_max;                   /* of each replica */
     uint32_t replica_fetch, client_fetch; /* bytes of a core that most events touch */
     uint32_t fan_out;
     uint32_t lanes;                /* in use of each of the two; they share them out */
     int client_lanes[WORLD_LANES]; /* -1: the heap */
     int peer_lanes[WORLD_LANES];
-    /* Timers: of clients, of replicas (if has_timers), of all workers. */
+    /* Timers of each part: of clients, of replicas (if has_timers), of all workers. */
     uint32_t replica_timers, worker_timers; /* numbers of the first */
     struct tied_client_submit submit;       /* of every call, but token and deadline */
 
@@ -204,6 +208,7 @@ TIED_NODISCARD int world_init (struct world *self,
                                struct sim_result *result,
                                char why[SIM_WHY_MAX]);
 void world_deinit (struct world *self);
+struct sim_events *world_make_events (const struct world *self, uint32_t part, uint32_t timers);
 bool world_is_tied (enum sim_policy_kind kind);
 int world_out_of_memory (char why[SIM_WHY_MAX]);
 
@@ -213,6 +218,34 @@ bool world_make_links (struct world *self);
 bool world_make_conns (struct world *self);
 int world_make_replicas (struct world *self, char why[SIM_WHY_MAX]);
 int world_make_clients (struct world *self, char why[SIM_WHY_MAX]);
+
+/* world.c */
+enum world_ending {
+    WORLD_ENDING_DONE,
+    WORLD_ENDING_CALLS_FULL, /* a client's table */
+    WORLD_ENDING_QUEUE_FULL, /* a replica's, which is smaller than the scenario allows */
+    WORLD_ENDING_WINDOW      /* the part goes on later */
+};
+void world_greet (struct world *self);
+/* What is before `to`, a time of the source. */
+enum world_ending world_run_part (struct world *self, struct world_part *part, tied_time_t to);
+
+/* world_parts.c: see world_parts.h */
+bool world_make_parts (struct world *self, uint32_t timers);
+void world_free_parts (struct world *self);
+void world_enter_part (struct world *self, uint32_t number);
+void world_leave_part (struct world *self);
+enum world_ending world_run_parts (struct world *self, uint32_t window);
+uint64_t world_parts_bytes (const struct world *self);
+/* world_window.c */
+/* Draws some `window` requests for all parts. @return the window's end, TIED_NEVER: all are drawn
+ */
+tied_time_t world_draw_window (struct world *self, uint32_t window);
+/* Tells the source what the parts did. */
+void world_tell_window (struct world *self);
+void world_part_ended (struct world *self, uint64_t call, uint32_t outcome);
+/* The next entry that has come; the world's time is its. */
+void world_part_arrive (struct world *self, struct world_part *part);
 
 /* world_sizes.c */
 /* Sizes to begin with, and larger ones; false: they are as large as they may be. */
@@ -292,6 +325,9 @@ struct world_call *world_call_open (struct world *self, struct tied_call_id id, 
 void world_call_settle (struct world *self, struct world_call *call);
 void world_call_ended (struct world *self, struct world_call *call, uint32_t outcome);
 void world_source_ended (struct world *self, uint64_t call, uint32_t outcome);
+/* To the source, now or after the window; `at` is its time. */
+void world_tell_end (struct world *self, uint64_t call, uint32_t outcome, tied_time_t at);
+void world_remember_time (struct world *self, uint64_t request, tied_time_t at);
 /* Of the source, which changes when a request has come or a call has ended. */
 void world_look_for_arrival (struct world *self);
 void world_request_came (struct world *self, const struct sim_request *request);

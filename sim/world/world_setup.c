@@ -35,7 +35,7 @@ static void fill_submit (struct world *self)
 
 static int refuse (char why[SIM_WHY_MAX], const struct sim_policy *policy, const char *text)
 {
-    (void)snprintf (why, SIM_WHY_MAX, "policy \"%s\": %s", policy->name, text);
+    (void)snprintf (why, SIM_WHY_MAX, "policy \"%.*s\": %s", SIM_NAME_MAX - 1, policy->name, text);
     return TIED_ERR_INVAL;
 }
 
@@ -98,7 +98,7 @@ static void connect_later (struct world *self)
 {
     const tied_duration_t spread = ti_min (self->scenario->heartbeat_ns, TIED_MS (500));
 
-    for (uint32_t c = 0; c < self->scenario->clients; c++) {
+    for (uint32_t c = self->part; c < self->scenario->clients; c += self->parts_count) {
         for (uint32_t i = 0; i < self->clients[c].replicas; i++) {
             const uint32_t replica = self->clients[c].first + i;
             const uint64_t random = sim_draw (self->seed, SIM_STREAM_CHOICE, c, 1 + replica);
@@ -110,19 +110,41 @@ static void connect_later (struct world *self)
     }
 }
 
+/* One queue of events for each part. */
+static bool make_queues (struct world *self)
+{
+    const struct sim_scenario *s = self->scenario;
+    const uint32_t replicas = self->parts_count > 1 ? s->replicas.subset : s->replicas.count;
+    uint32_t timers;
+
+    self->replica_timers = (s->clients + self->parts_count - 1) / self->parts_count;
+    self->worker_timers = self->replica_timers + (self->has_timers ? replicas : 0);
+    timers = self->worker_timers + replicas * self->workers;
+    if (self->parts_count > 1)
+        return world_make_parts (self, timers);
+    self->events = world_make_events (self, 0, timers);
+    return self->events != NULL;
+}
+
+/* NULL: no memory. */
+struct sim_events *world_make_events (const struct world *self, uint32_t part, uint32_t timers)
+{
+    const uint64_t shuffle = sim_draw (self->seed, SIM_STREAM_SHUFFLE, part, 0) | 1;
+    struct sim_events *events = sim_events_new (self->scenario->shuffles_ties ? shuffle : 0);
+
+    if (events != NULL && sim_events_add_timers (events, timers))
+        return events;
+    sim_events_free (events);
+    return NULL;
+}
+
 static int fill (struct world *self, char why[SIM_WHY_MAX])
 {
     const struct sim_scenario *s = self->scenario;
-    const uint64_t shuffle = sim_draw (self->seed, SIM_STREAM_SHUFFLE, 0, 0) | 1;
     int rc;
 
-    self->events = sim_events_new (s->shuffles_ties ? shuffle : 0);
-    self->replica_timers = s->clients;
-    self->worker_timers = s->clients + (self->has_timers ? s->replicas.count : 0);
-    if (self->events == NULL ||
-        !sim_events_add_timers (self->events,
-                                self->worker_timers + s->replicas.count * self->workers) ||
-        !world_make_groups (self) || !world_make_links (self) || !world_make_conns (self))
+    if (!make_queues (self) || !world_make_groups (self) || !world_make_links (self) ||
+        !world_make_conns (self))
         return world_out_of_memory (why);
     rc = world_make_replicas (self, why);
     if (rc == 0)
@@ -135,8 +157,12 @@ static int fill (struct world *self, char why[SIM_WHY_MAX])
     self->speed = sim_speed_new (&s->replicas, self->seed);
     if (self->speed == NULL)
         return world_out_of_memory (why);
-    make_lanes (self);
-    connect_later (self);
+    for (uint32_t i = 0; i < self->parts_count; i++) {
+        world_enter_part (self, i);
+        make_lanes (self);
+        connect_later (self);
+        world_leave_part (self);
+    }
     return 0;
 }
 
@@ -165,6 +191,11 @@ int world_init (struct world *self,
         .span_first = TIED_NEVER};
     if (s->replicas.subset > 0)
         self->groups = (s->replicas.count + s->replicas.subset - 1) / s->replicas.subset;
+    /* What arrives in a closed loop depends on what ended elsewhere. */
+    self->parts_count =
+        s->workload.arrivals == SIM_ARRIVALS_CLOSED ? 1 : (uint32_t)ti_max (self->groups, 1);
+    self->replica_fetch = REPLICA_FETCH;
+    self->client_fetch = CLIENT_FETCH;
     self->is_watching = options->watch != NULL && options->watch->note != NULL &&
                         options->watch->call != UINT64_MAX;
     self->keeps_directions = self->has_breaks || s->network.high_water > 0 ||
@@ -190,7 +221,10 @@ void world_deinit (struct world *self)
             free (self->clients[i].calls);
     sim_source_free (self->source);
     sim_speed_free (self->speed);
-    sim_events_free (self->events);
+    if (self->parts != NULL)
+        world_free_parts (self);
+    else
+        sim_events_free (self->events);
     free (self->request_times);
     free (self->client_memory);
     free (self->replica_memory);

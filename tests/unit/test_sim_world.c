@@ -474,6 +474,7 @@ static void groups_know_only_themselves (void **state)
     all.scenario.replicas.count = groups.scenario.replicas.count = 40;
     all.scenario.clients = groups.scenario.clients = 20;
     groups.scenario.replicas.subset = 4;
+    groups.options.window = 40;
     run (&all);
     run (&groups);
     CHECK_U64 (groups.result.outcomes[TIED_OUTCOME_OK], ==, 5000);

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Groups of replicas share nothing, so each can run on a clock of its own: part 0 runs for a window
+ * of virtual time, then part 1, and so on. The hosts of a part stay in the cache for a whole
+ * window, which is what makes large worlds as fast as small ones. What comes to each part is drawn
+ * before the window; what each part did is told to the source after it, in the order of time.
+ *
+ * Nothing of a part depends on where windows end. A closed loop is one part: there an arrival
+ * depends on an end, wherever that was.
+ */
+#ifndef SIM_WORLD_PARTS_H
+#define SIM_WORLD_PARTS_H
+
+#include "world/world_internal.h"
+
+enum world_entry_kind {
+    WORLD_ENTRY_REQUEST = 0,
+    WORLD_ENTRY_FIRST, /* the first measured request comes, here or elsewhere */
+    WORLD_ENTRY_LAST,  /* the last one has come */
+    WORLD_ENTRY_END    /* of a call */
+};
+
+/* What comes, or what has been. */
+struct world_entry {
+    tied_time_t at; /* of the source */
+    uint64_t call;  /* REQUEST: the first one */
+    uint32_t client;
+    uint16_t outcome;
+    uint16_t kind;
+};
+
+struct world_list {
+    struct world_entry *entries;
+    uint32_t next, count, capacity;
+};
+
+/* The fields of the world that are the part's own, while it does not run. */
+struct world_part {
+    struct sim_events *events;
+    tied_time_t now, origin, area_at, progress_at;
+    uint64_t hash, messages, waiting, busy, waiting_area, busy_area, calls_unsettled;
+    uint64_t steps;
+    struct world_list to_come, done;
+    bool is_last_known; /* WORLD_ENTRY_LAST has come */
+    bool is_over;       /* no measured call is left, and none is to come */
+};
+
+#endif
