@@ -10,6 +10,10 @@
 #define WORKERS_MAX (UINT64_C (1) << 20)
 /* Each link comes up by an event, and the heap has room for twice as many. */
 #define LINKS_MAX (UINT64_C (1) << 22)
+/* A heartbeat takes some 200 ns: beyond this a replication is many minutes of nothing else. */
+#define BEATS_MAX 2e9
+/* Of these under way at once the queue of events has room for twice as many. */
+#define FLYING_MAX 4e6
 /* A core begins with its counters and the heads of its tables; a step touches most of that. */
 #define REPLICA_FETCH 1152u
 #define CLIENT_FETCH  1024u
@@ -39,6 +43,34 @@ static int refuse (char why[SIM_WHY_MAX], const struct sim_policy *policy, const
     return TIED_ERR_INVAL;
 }
 
+static int check_heartbeats (const struct world *self, uint64_t links, char why[SIM_WHY_MAX])
+{
+    const struct sim_scenario *s = self->scenario;
+    const struct sim_delay *delay = &s->network.client;
+    const double per_ns = (double)links / (double)s->heartbeat_ns;
+    const double flying =
+        per_ns * ((double)delay->fixed_ns + (delay->has_extra ? ti_dist_mean (&delay->extra) : 0));
+    const double requests = (double)s->amount.calls * (1 + s->amount.warm_up + s->amount.cool_down);
+    const double sent = requests / sim_scenario_rate_per_s (s) * 1e9 * per_ns;
+
+    if (flying > FLYING_MAX) {
+        (void)snprintf (why, SIM_WHY_MAX,
+                        "%.3g heartbeats would be under way at once, more than %.3g: raise "
+                        "heartbeat, or lower network delays, clients or replicas",
+                        flying, FLYING_MAX);
+        return TIED_ERR_INVAL;
+    }
+    /* Who waits for answers has no rate beforehand. */
+    if (s->workload.arrivals != SIM_ARRIVALS_CLOSED && sent > BEATS_MAX) {
+        (void)snprintf (why, SIM_WHY_MAX,
+                        "%.3g heartbeats would be sent while the requests come, more than %.3g: "
+                        "raise heartbeat or load, or lower calls",
+                        sent, BEATS_MAX);
+        return TIED_ERR_INVAL;
+    }
+    return 0;
+}
+
 static int check (const struct world *self, char why[SIM_WHY_MAX])
 {
     const struct sim_scenario *s = self->scenario;
@@ -66,7 +98,7 @@ static int check (const struct world *self, char why[SIM_WHY_MAX])
     if ((world_is_tied (self->policy->kind) || self->submit.hedge_ns != TIED_HEDGE_NONE) &&
         known < 2)
         return refuse (why, self->policy, "a second copy needs a second replica");
-    return 0;
+    return check_heartbeats (self, (uint64_t)known * s->clients, why);
 }
 
 int world_out_of_memory (char why[SIM_WHY_MAX])

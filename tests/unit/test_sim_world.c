@@ -511,6 +511,14 @@ static void what_cannot_be_run_is_refused_in_words (void **state)
     CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
     CHECK_TRUE (strstr (why, "second replica") != NULL);
     c.scenario.replicas.count = 10;
+    c.scenario.workload.load = 1e-12;
+    CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
+    CHECK_TRUE (strstr (why, "raise heartbeat or load") != NULL);
+    c.scenario.workload.load = 0.5;
+    c.scenario.network.client.fixed_ns = TIED_S (1000000);
+    CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
+    CHECK_TRUE (strstr (why, "under way at once") != NULL);
+    c.scenario.network.client.fixed_ns = US (10);
     policy (&c)->pick_samples = 1;
     CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
     CHECK_TRUE (strstr (why, "pick_samples") != NULL);
