@@ -10,7 +10,7 @@ static void mm1 (struct sim_rows *rows, double load)
     struct sim_theory law;
     sim_row_policy (row, SIM_POLICY_SINGLE, 1);
     sim_theory_mm1 (load, &law);
-    sim_row_length (row, law.mean, load, 1, load < .9 ? 1.2 : 0.9);
+    sim_row_length (row, law.mean, load, 1, load < .9 ? 1.2 : 1.5);
     sim_row_law (row, &law, 0);
     sim_row_check (row, SIM_QUANTITY_UTILISATION, load, 0);
 }
