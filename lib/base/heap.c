@@ -56,49 +56,53 @@ void ti_heap_init (struct ti_heap *self, uint32_t capacity, size_t offset)
         places[id] = NOWHERE;
 }
 
-static void put (struct ti_heap *self, uint32_t index, struct entry entry)
+static inline void
+put (struct entry *entries, uint32_t *places, uint32_t index, const struct entry *entry)
 {
-    entries_of (self)[index] = entry;
-    places_of (self)[entry.id] = index;
+    entries[index] = *entry;
+    places[entry->id] = index;
 }
 
-/* Find the place of entry from the hole at index upwards. */
-static uint32_t sift_up (struct ti_heap *self, uint32_t index, const struct entry *entry)
+/* The least of the children that begin at `first`. A whole family is judged as two pairs. */
+static inline uint32_t least_of (const struct entry *entries, uint32_t first, uint32_t count)
 {
-    const struct entry *entries = entries_const (self);
+    if (count - first >= ARITY) {
+        const uint32_t a = first + is_before (&entries[first + 1], &entries[first]);
+        const uint32_t b = first + 2 + is_before (&entries[first + 3], &entries[first + 2]);
+        return is_before (&entries[b], &entries[a]) ? b : a;
+    }
+    uint32_t least = first;
+    for (uint32_t child = first + 1; child < count; child++)
+        if (is_before (&entries[child], &entries[least]))
+            least = child;
+    return least;
+}
+
+/* Find the place of entry from the hole at index, upwards or else downwards. */
+static void settle (struct ti_heap *self, uint32_t index, const struct entry *entry)
+{
+    struct entry *entries = entries_of (self);
+    uint32_t *places = places_of (self);
+    const uint32_t count = self->count;
+    const uint32_t hole = index;
     while (index > 0) {
         const uint32_t parent = (index - 1) / ARITY;
         if (!is_before (entry, &entries[parent]))
             break;
-        put (self, index, entries[parent]);
+        put (entries, places, index, &entries[parent]);
         index = parent;
     }
-    return index;
-}
-
-static uint32_t sift_down (struct ti_heap *self, uint32_t index, const struct entry *entry)
-{
-    const struct entry *entries = entries_const (self);
-    for (;;) {
+    while (index >= hole) {
         const uint32_t first = index * ARITY + 1;
-        if (first >= self->count)
-            return index;
-        const uint32_t end = first + ARITY < self->count ? first + ARITY : self->count;
-        uint32_t least = first;
-        for (uint32_t child = first + 1; child < end; child++)
-            if (is_before (&entries[child], &entries[least]))
-                least = child;
+        if (first >= count)
+            break;
+        const uint32_t least = least_of (entries, first, count);
         if (!is_before (&entries[least], entry))
-            return index;
-        put (self, index, entries[least]);
+            break;
+        put (entries, places, index, &entries[least]);
         index = least;
     }
-}
-
-static void settle (struct ti_heap *self, uint32_t hole, struct entry entry)
-{
-    const uint32_t up = sift_up (self, hole, &entry);
-    put (self, up == hole ? sift_down (self, hole, &entry) : up, entry);
+    put (entries, places, index, entry);
 }
 
 void ti_heap_set (struct ti_heap *self, uint32_t id, tied_time_t time)
@@ -107,7 +111,8 @@ void ti_heap_set (struct ti_heap *self, uint32_t id, tied_time_t time)
     uint32_t hole = places_of (self)[id];
     if (hole == NOWHERE)
         hole = self->count++;
-    settle (self, hole, (struct entry){time, self->next_order++, id});
+    const struct entry entry = {time, self->next_order++, id};
+    settle (self, hole, &entry);
 }
 
 bool ti_heap_remove (struct ti_heap *self, uint32_t id)
@@ -119,7 +124,7 @@ bool ti_heap_remove (struct ti_heap *self, uint32_t id)
     places_of (self)[id] = NOWHERE;
     const struct entry last = entries_of (self)[--self->count];
     if (hole != self->count)
-        settle (self, hole, last);
+        settle (self, hole, &last);
     return true;
 }
 

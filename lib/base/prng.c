@@ -13,25 +13,19 @@ void ti_prng_seed (struct ti_prng *self, uint64_t seed)
     }
 }
 
-/* Multiply and shift (Lemire 2019): the division is only needed in the rare rejected zone. */
-static uint32_t below_32 (struct ti_prng *self, uint32_t bound)
+uint32_t ti_prng_reject (struct ti_prng *self, uint64_t product, uint32_t bound)
 {
-    uint64_t product = (ti_prng_next (self) >> 32) * bound;
-    if ((uint32_t)product < bound) {
-        const uint32_t threshold = (uint32_t)(0u - bound) % bound;
-        while ((uint32_t)product < threshold)
-            product = (ti_prng_next (self) >> 32) * bound;
-    }
+    const uint32_t threshold = (uint32_t)(0u - bound) % bound;
+    while ((uint32_t)product < threshold)
+        product = (ti_prng_next (self) >> 32) * bound;
     return (uint32_t)(product >> 32);
 }
 
 uint64_t ti_prng_below (struct ti_prng *self, uint64_t bound)
 {
     TI_ASSERT (bound >= 1);
-    if (bound == 1)
-        return 0;
     if (bound <= UINT32_MAX)
-        return below_32 (self, (uint32_t)bound);
+        return ti_prng_below_32 (self, (uint32_t)bound);
     uint64_t mask = bound - 1;
     for (unsigned shift = 1; shift < 64; shift *= 2)
         mask |= mask >> shift;

@@ -31,8 +31,22 @@ static inline uint64_t ti_prng_next (struct ti_prng *self)
     return result;
 }
 
+/* The rest of a draw by ti_prng_below_32 () whose product lies where some are rejected. */
+uint32_t ti_prng_reject (struct ti_prng *self, uint64_t product, uint32_t bound);
+
 /* Uniform in [0, bound), bound >= 1; every value exactly equally likely. A bound of 1 draws
- * nothing. */
+ * nothing. Multiply and shift (Lemire 2019): a division is needed in the rare rejected zone. */
+static inline uint32_t ti_prng_below_32 (struct ti_prng *self, uint32_t bound)
+{
+    if (bound == 1)
+        return 0;
+    const uint64_t product = (ti_prng_next (self) >> 32) * bound;
+    if ((uint32_t)product < bound)
+        return ti_prng_reject (self, product, bound);
+    return (uint32_t)(product >> 32);
+}
+
+/* The same for any bound. */
 uint64_t ti_prng_below (struct ti_prng *self, uint64_t bound);
 
 /* Uniform in [low, high], both included, low <= high; the whole of u64 is a valid range. */

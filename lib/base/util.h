@@ -9,6 +9,17 @@
 
 #include <tied/types.h>
 
+/* For what is so short that a call costs more than its work, and is on the path of every message:
+ * the state that it is handed by pointer then stays in registers. */
+#if defined __GNUC__
+#define TI_INLINE static inline __attribute__ ((always_inline))
+/* What refuses, and the way there, laid out away from the code that runs. */
+#define TI_COLD __attribute__ ((cold, noinline))
+#else
+#define TI_INLINE static inline
+#define TI_COLD
+#endif
+
 /* a + b, or TIED_NEVER when that is later than any time; NEVER + x is NEVER. */
 static inline tied_time_t ti_time_add (tied_time_t a, tied_duration_t b)
 {
@@ -51,6 +62,32 @@ static inline uint64_t ti_mix (uint64_t x)
     x = (x ^ (x >> 30)) * UINT64_C (0xbf58476d1ce4e5b9);
     x = (x ^ (x >> 27)) * UINT64_C (0x94d049bb133111eb);
     return x ^ (x >> 31);
+}
+
+/* Numbers in network order, at any address. Compilers that know the order of bytes do it in one
+ * instruction. */
+TI_INLINE void ti_store_be64 (uint8_t *to, uint64_t value)
+{
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    value = __builtin_bswap64 (value);
+    memcpy (to, &value, sizeof value);
+#else
+    for (int i = 0; i < 8; i++)
+        to[i] = (uint8_t)(value >> (56 - 8 * i));
+#endif
+}
+
+TI_INLINE uint64_t ti_load_be64 (const uint8_t *from)
+{
+    uint64_t value = 0;
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy (&value, from, sizeof value);
+    return __builtin_bswap64 (value);
+#else
+    for (int i = 0; i < 8; i++)
+        value = value << 8 | from[i];
+    return value;
+#endif
 }
 
 /* Begin to bring the cache line of this address near. Changes nothing but the time that the next

@@ -11,8 +11,13 @@
 
 #include <tied/types.h>
 
+#include "base/util.h"
+
 /* A score is in units of 1 / TI_LOAD_UNIT copies. */
-#define TI_LOAD_UNIT 1024u
+#define TI_LOAD_UNIT_BITS    10
+#define TI_LOAD_UNIT         (1u << TI_LOAD_UNIT_BITS)
+#define TI_LOAD_MEAN_BITS    6
+#define TI_LOAD_INVERSE_BITS 62
 
 struct ti_load_scale {
     tied_duration_t age_ns; /* a report counts as the mean from this age on */
@@ -33,14 +38,32 @@ struct ti_load_mean {
 void ti_load_mean_report (struct ti_load_mean *self, const struct tied_load *load);
 
 /* The mean, in 1 / TI_LOAD_UNIT copies. */
-uint64_t ti_load_mean (const struct ti_load_mean *self);
+static inline uint64_t ti_load_mean (const struct ti_load_mean *self)
+{
+    return self->scaled >> TI_LOAD_MEAN_BITS;
+}
 
-/* Score; load_at is when the report came, 0: never. */
-uint64_t ti_load_score (const struct ti_load_scale *self,
-                        uint64_t mean,
-                        const struct tied_load *load,
-                        tied_time_t load_at,
-                        uint32_t in_flight,
-                        tied_time_t now);
+static inline uint64_t ti_load_total (const struct tied_load *load)
+{
+    return ((uint64_t)load->depth + load->running) * TI_LOAD_UNIT;
+}
+
+/* Score; load_at is when the report came, 0: never. Inline: a choice asks for many. */
+static inline uint64_t ti_load_score (const struct ti_load_scale *self,
+                                      uint64_t mean,
+                                      const struct tied_load *load,
+                                      tied_time_t load_at,
+                                      uint32_t in_flight,
+                                      tied_time_t now)
+{
+    const uint64_t own = (uint64_t)in_flight * TI_LOAD_UNIT;
+    const tied_duration_t age = ti_time_sub (now, load_at);
+    if (load_at == 0 || age >= self->age_ns)
+        return own + mean;
+    /* age < age_ns, so the product stays below 2^62. */
+    const uint64_t faded = (age * self->inverse) >> (TI_LOAD_INVERSE_BITS - TI_LOAD_UNIT_BITS);
+    return own +
+           ((ti_load_total (load) * (TI_LOAD_UNIT - faded) + mean * faded) >> TI_LOAD_UNIT_BITS);
+}
 
 #endif

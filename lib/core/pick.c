@@ -12,19 +12,18 @@
 #define LOOKS_MAX 64u
 
 /* Draw the i-th sample. */
-static uint32_t draw (const struct ti_pick *self, uint32_t i)
+static inline uint32_t draw (const struct ti_pick *self, uint32_t i)
 {
     uint32_t *usable = self->usable;
-    const uint32_t j = i + (uint32_t)ti_prng_below (self->prng, self->usable_count - i);
+    const uint32_t j = i + ti_prng_below_32 (self->prng, self->usable_count - i);
     const uint32_t drawn = usable[j];
     usable[j] = usable[i];
     usable[i] = drawn;
     return drawn;
 }
 
-static uint64_t score (const struct ti_pick *self, uint32_t replica)
+static inline uint64_t score (const struct ti_pick *self, const struct ti_replica *r)
 {
-    const struct ti_replica *r = &self->replicas[replica];
     if (self->rule == TIED_PICK_RANDOM)
         return 0;
     return ti_load_score (self->scale, self->mean, &r->load, r->load_at, r->in_flight, self->now);
@@ -74,21 +73,25 @@ void ti_pick_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *ou
     uint32_t second = TIED_NO_REPLICA;
     uint64_t first_score = UINT64_MAX;
     uint64_t second_score = UINT64_MAX;
+    uint64_t first_instance = 0; /* valid while there is a first */
     for (uint32_t i = 0; i < self->usable_count; i++) {
         if (i >= samples && second != TIED_NO_REPLICA)
             break;
         const uint32_t drawn = draw (self, i);
-        const uint64_t drawn_score = score (self, drawn);
+        const struct ti_replica *r = &self->replicas[drawn];
+        if (first != TIED_NO_REPLICA && r->incarnation == first_instance)
+            continue;
+        const uint64_t drawn_score = score (self, r);
         if (first == TIED_NO_REPLICA) {
             first = drawn;
             first_score = drawn_score;
-        } else if (instance (self, drawn) == instance (self, first)) {
-            continue;
+            first_instance = r->incarnation;
         } else if (drawn_score < first_score) {
             second = first;
             second_score = first_score;
             first = drawn;
             first_score = drawn_score;
+            first_instance = r->incarnation;
         } else if (drawn_score < second_score) {
             second = drawn;
             second_score = drawn_score;
@@ -149,7 +152,7 @@ uint32_t ti_pick_one (const struct ti_pick *self, const struct ti_pick_avoid *av
         if (disliked == 2)
             continue;
         sampled += disliked == 0;
-        const uint64_t drawn_score = score (self, drawn);
+        const uint64_t drawn_score = score (self, &self->replicas[drawn]);
         if (disliked < best_dislike || (disliked == best_dislike && drawn_score < best_score)) {
             best = drawn;
             best_dislike = disliked;

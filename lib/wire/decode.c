@@ -6,21 +6,59 @@
 #include "wire/fields.h"
 #include "wire/unpack.h"
 
-static struct tied_view get_name (struct ti_unpack *unpack)
+int ti_unpack_first (int fault, int next)
+{
+    return fault != TIED_WIRE_FAULT_NONE ? fault : next;
+}
+
+/* Where the longest number would fit, one of any width is read without a branch on it: its bytes
+ * are at the top of the eight that are read. */
+struct ti_unpack_read ti_unpack_uint_wide (const uint8_t *at, const uint8_t *end)
+{
+    const size_t left = (size_t)(end - at);
+    if (left == 0)
+        return (struct ti_unpack_read){TIED_WIRE_FAULT_TRUNCATED, NULL};
+    if (at[0] < 0x80)
+        return (struct ti_unpack_read){at[0], at + 1};
+    if ((at[0] & 0xfc) != 0xcc)
+        return (struct ti_unpack_read){TIED_WIRE_FAULT_FIELD_TYPE, NULL};
+    const size_t width = (size_t)1 << (at[0] & 3);
+    if (left > 8)
+        return (struct ti_unpack_read){ti_load_be64 (at + 1) >> (64 - 8 * width), at + 1 + width};
+    if (left < 1 + width)
+        return (struct ti_unpack_read){TIED_WIRE_FAULT_TRUNCATED, NULL};
+    return (struct ti_unpack_read){ti_load_be (at + 1, width), at + 1 + width};
+}
+
+/* Fields of a later revision. On a copy: the reader has no address anywhere else. */
+TI_INLINE void skip (struct ti_unpack *unpack, uint32_t count)
+{
+    struct ti_unpack rest = *unpack;
+    ti_unpack_skip (&rest, count);
+    *unpack = rest;
+}
+
+/* Apart, for it is long and every message has a few. */
+static bool is_name (struct tied_view view)
+{
+    return ti_wire_is_name (view.data, view.size);
+}
+
+TI_INLINE struct tied_view get_name (struct ti_unpack *unpack)
 {
     struct tied_view view = ti_unpack_str (unpack);
-    if (!ti_wire_is_name (view.data, view.size))
+    if (!is_name (view))
         ti_unpack_fail (unpack, TIED_WIRE_FAULT_FIELD_RANGE);
     return view;
 }
 
-static struct tied_view get_name_or_nil (struct ti_unpack *unpack)
+TI_INLINE struct tied_view get_name_or_nil (struct ti_unpack *unpack)
 {
     struct tied_view none = {NULL, 0};
     return ti_unpack_is_nil (unpack) ? none : get_name (unpack);
 }
 
-static struct tied_view get_key (struct ti_unpack *unpack)
+TI_INLINE struct tied_view get_key (struct ti_unpack *unpack)
 {
     struct tied_view view = {NULL, 0};
     if (ti_unpack_is_nil (unpack))
@@ -31,7 +69,7 @@ static struct tied_view get_key (struct ti_unpack *unpack)
     return view;
 }
 
-static struct tied_view get_body (struct ti_unpack *unpack, bool *out_follows)
+TI_INLINE struct tied_view get_body (struct ti_unpack *unpack, bool *out_follows)
 {
     struct tied_view view = {NULL, 0};
     *out_follows = ti_unpack_is_nil (unpack);
@@ -40,7 +78,7 @@ static struct tied_view get_body (struct ti_unpack *unpack, bool *out_follows)
     return view;
 }
 
-static uint64_t get_uint_not_0 (struct ti_unpack *unpack)
+TI_INLINE uint64_t get_uint_not_0 (struct ti_unpack *unpack)
 {
     uint64_t value = ti_unpack_uint (unpack);
     if (value == 0)
@@ -48,7 +86,7 @@ static uint64_t get_uint_not_0 (struct ti_unpack *unpack)
     return value;
 }
 
-static uint8_t get_reason (struct ti_unpack *unpack)
+TI_INLINE uint8_t get_reason (struct ti_unpack *unpack)
 {
     uint8_t value = ti_unpack_u8 (unpack);
     if (value == 0)
@@ -56,7 +94,7 @@ static uint8_t get_reason (struct ti_unpack *unpack)
     return value;
 }
 
-static struct tied_call_id get_call (struct ti_unpack *unpack)
+TI_INLINE struct tied_call_id get_call (struct ti_unpack *unpack)
 {
     struct tied_call_id call;
     call.epoch = get_uint_not_0 (unpack);
@@ -64,7 +102,7 @@ static struct tied_call_id get_call (struct ti_unpack *unpack)
     return call;
 }
 
-static struct tied_load get_load (struct ti_unpack *unpack)
+TI_INLINE struct tied_load get_load (struct ti_unpack *unpack)
 {
     struct tied_load load;
     load.depth = ti_unpack_u32 (unpack);
@@ -73,89 +111,98 @@ static struct tied_load get_load (struct ti_unpack *unpack)
     return load;
 }
 
-static void get_hello (struct ti_unpack *unpack, struct tied_wire_hello *hello)
+static struct ti_unpack get_hello (struct ti_unpack unpack, struct tied_wire_hello *hello)
 {
-    hello->role = (uint8_t)ti_unpack_uint_max (unpack, TIED_WIRE_ROLE_REPLICA);
-    hello->id = get_name (unpack);
-    hello->incarnation = get_uint_not_0 (unpack);
-    hello->time_ns = ti_unpack_uint (unpack);
+    hello->role = (uint8_t)ti_unpack_uint_max (&unpack, TIED_WIRE_ROLE_REPLICA);
+    hello->id = get_name (&unpack);
+    hello->incarnation = get_uint_not_0 (&unpack);
+    hello->time_ns = ti_unpack_uint (&unpack);
+    return unpack;
 }
 
-static void get_welcome (struct ti_unpack *unpack, struct tied_wire_welcome *welcome)
+static struct ti_unpack get_welcome (struct ti_unpack unpack, struct tied_wire_welcome *welcome)
 {
-    welcome->id = get_name (unpack);
-    welcome->incarnation = get_uint_not_0 (unpack);
-    welcome->time_ns = ti_unpack_uint (unpack);
-    welcome->body_max = ti_unpack_u32 (unpack);
-    welcome->inline_max = ti_unpack_u32 (unpack);
-    welcome->queue_depth = ti_unpack_u32 (unpack);
-    welcome->workers = ti_unpack_u32 (unpack);
-    welcome->load = get_load (unpack);
+    welcome->id = get_name (&unpack);
+    welcome->incarnation = get_uint_not_0 (&unpack);
+    welcome->time_ns = ti_unpack_uint (&unpack);
+    welcome->body_max = ti_unpack_u32 (&unpack);
+    welcome->inline_max = ti_unpack_u32 (&unpack);
+    welcome->queue_depth = ti_unpack_u32 (&unpack);
+    welcome->workers = ti_unpack_u32 (&unpack);
+    welcome->load = get_load (&unpack);
+    return unpack;
 }
 
-static void get_request (struct ti_unpack *unpack, struct tied_wire_request *request)
+static struct ti_unpack get_request (struct ti_unpack unpack, struct tied_wire_request *request)
 {
-    request->call = get_call (unpack);
-    request->copy = ti_unpack_u8 (unpack);
-    request->method = get_name (unpack);
-    request->remaining_us = ti_unpack_uint (unpack);
-    request->sent_us = ti_unpack_uint (unpack);
-    request->flags = ti_unpack_u32 (unpack);
-    request->incarnation = ti_unpack_uint (unpack);
-    request->sibling = get_name_or_nil (unpack);
-    request->sibling_incarnation = ti_unpack_uint (unpack);
-    request->key = get_key (unpack);
-    request->attempts_left = ti_unpack_u8 (unpack);
-    request->traceparent = get_name_or_nil (unpack);
-    request->body = get_body (unpack, &request->body_follows);
+    request->call = get_call (&unpack);
+    request->copy = ti_unpack_u8 (&unpack);
+    request->method = get_name (&unpack);
+    request->remaining_us = ti_unpack_uint (&unpack);
+    request->sent_us = ti_unpack_uint (&unpack);
+    request->flags = ti_unpack_u32 (&unpack);
+    request->incarnation = ti_unpack_uint (&unpack);
+    request->sibling = get_name_or_nil (&unpack);
+    request->sibling_incarnation = ti_unpack_uint (&unpack);
+    request->key = get_key (&unpack);
+    request->attempts_left = ti_unpack_u8 (&unpack);
+    request->traceparent = get_name_or_nil (&unpack);
+    request->body = get_body (&unpack, &request->body_follows);
+    return unpack;
 }
 
-static void get_reply (struct ti_unpack *unpack, struct tied_wire_reply *reply)
+static struct ti_unpack get_reply (struct ti_unpack unpack, struct tied_wire_reply *reply)
 {
-    reply->call = get_call (unpack);
-    reply->copy = ti_unpack_u8 (unpack);
-    reply->status = ti_unpack_u32 (unpack);
-    reply->flags = ti_unpack_u32 (unpack);
-    reply->queue_us = ti_unpack_uint (unpack);
-    reply->service_us = ti_unpack_uint (unpack);
-    reply->load = get_load (unpack);
-    reply->body = get_body (unpack, &reply->body_follows);
+    reply->call = get_call (&unpack);
+    reply->copy = ti_unpack_u8 (&unpack);
+    reply->status = ti_unpack_u32 (&unpack);
+    reply->flags = ti_unpack_u32 (&unpack);
+    reply->queue_us = ti_unpack_uint (&unpack);
+    reply->service_us = ti_unpack_uint (&unpack);
+    reply->load = get_load (&unpack);
+    reply->body = get_body (&unpack, &reply->body_follows);
+    return unpack;
 }
 
-static void get_reject (struct ti_unpack *unpack, struct tied_wire_reject *reject)
+static struct ti_unpack get_reject (struct ti_unpack unpack, struct tied_wire_reject *reject)
 {
-    reject->call = get_call (unpack);
-    reject->copy = ti_unpack_u8 (unpack);
-    reject->reason = get_reason (unpack);
-    reject->load = get_load (unpack);
+    reject->call = get_call (&unpack);
+    reject->copy = ti_unpack_u8 (&unpack);
+    reject->reason = get_reason (&unpack);
+    reject->load = get_load (&unpack);
+    return unpack;
 }
 
-static void get_cancel (struct ti_unpack *unpack, struct tied_wire_cancel *cancel)
+static struct ti_unpack get_cancel (struct ti_unpack unpack, struct tied_wire_cancel *cancel)
 {
-    cancel->call = get_call (unpack);
-    cancel->reason = get_reason (unpack);
+    cancel->call = get_call (&unpack);
+    cancel->reason = get_reason (&unpack);
+    return unpack;
 }
 
-static void get_tie (struct ti_unpack *unpack, struct tied_wire_tie *tie)
+static struct ti_unpack get_tie (struct ti_unpack unpack, struct tied_wire_tie *tie)
 {
-    tie->call = get_call (unpack);
-    tie->copy = ti_unpack_u8 (unpack);
+    tie->call = get_call (&unpack);
+    tie->copy = ti_unpack_u8 (&unpack);
+    return unpack;
 }
 
-static void get_ping (struct ti_unpack *unpack, struct tied_wire_ping *ping)
+static struct ti_unpack get_ping (struct ti_unpack unpack, struct tied_wire_ping *ping)
 {
-    ping->time_ns = ti_unpack_uint (unpack);
+    ping->time_ns = ti_unpack_uint (&unpack);
     ping->load = (struct tied_load){0, 0, 0};
+    return unpack;
 }
 
-static void get_pong (struct ti_unpack *unpack, struct tied_wire_ping *pong)
+static struct ti_unpack get_pong (struct ti_unpack unpack, struct tied_wire_ping *pong)
 {
-    pong->time_ns = ti_unpack_uint (unpack);
-    pong->load = get_load (unpack);
+    pong->time_ns = ti_unpack_uint (&unpack);
+    pong->load = get_load (&unpack);
+    return unpack;
 }
 
 /* Elements of a message of this type; 0 if there is no such type. */
-static uint32_t count_of (uint64_t type)
+TI_INLINE uint32_t count_of (uint64_t type)
 {
     static const uint8_t counts[] = {
         [TIED_WIRE_HELLO] = TI_WIRE_COUNT_HELLO,     [TIED_WIRE_WELCOME] = TI_WIRE_COUNT_WELCOME,
@@ -167,41 +214,41 @@ static uint32_t count_of (uint64_t type)
     return type < sizeof counts ? counts[type] : 0;
 }
 
-static void get_fields (struct ti_unpack *unpack, struct tied_message *message)
+TI_INLINE void get_fields (struct ti_unpack *unpack, struct tied_message *message)
 {
     switch ((enum tied_wire_type)message->type) {
     case TIED_WIRE_HELLO:
-        get_hello (unpack, &message->u.hello);
-        break;
+        *unpack = get_hello (*unpack, &message->u.hello);
+        return;
     case TIED_WIRE_WELCOME:
-        get_welcome (unpack, &message->u.welcome);
-        break;
+        *unpack = get_welcome (*unpack, &message->u.welcome);
+        return;
     case TIED_WIRE_REQUEST:
-        get_request (unpack, &message->u.request);
-        break;
+        *unpack = get_request (*unpack, &message->u.request);
+        return;
     case TIED_WIRE_REPLY:
-        get_reply (unpack, &message->u.reply);
-        break;
+        *unpack = get_reply (*unpack, &message->u.reply);
+        return;
     case TIED_WIRE_REJECT:
-        get_reject (unpack, &message->u.reject);
-        break;
+        *unpack = get_reject (*unpack, &message->u.reject);
+        return;
     case TIED_WIRE_CANCEL:
-        get_cancel (unpack, &message->u.cancel);
-        break;
+        *unpack = get_cancel (*unpack, &message->u.cancel);
+        return;
     case TIED_WIRE_STARTED:
     case TIED_WIRE_UNTIE:
-        get_tie (unpack, &message->u.tie);
-        break;
+        *unpack = get_tie (*unpack, &message->u.tie);
+        return;
     case TIED_WIRE_PING:
-        get_ping (unpack, &message->u.ping);
-        break;
+        *unpack = get_ping (*unpack, &message->u.ping);
+        return;
     case TIED_WIRE_PONG:
-        get_pong (unpack, &message->u.ping);
-        break;
+        *unpack = get_pong (*unpack, &message->u.ping);
+        return;
     }
 }
 
-static void get_message (struct ti_unpack *unpack, struct tied_message *message)
+TI_INLINE void get_message (struct ti_unpack *unpack, struct tied_message *message)
 {
     uint32_t count = ti_unpack_array (unpack);
     if (count < 2) {
@@ -227,7 +274,7 @@ static void get_message (struct ti_unpack *unpack, struct tied_message *message)
     message->type = (uint8_t)type;
     get_fields (unpack, message);
     if (count > known)
-        ti_unpack_skip (unpack, count - known);
+        skip (unpack, count - known);
     /* After a fault the reader stands at the end, so this finds only what is too much. */
     if (unpack->at != unpack->end)
         ti_unpack_fail (unpack, TIED_WIRE_FAULT_TRAILING);

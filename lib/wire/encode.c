@@ -12,16 +12,54 @@
 #define STR_MAX_BYTES  2 /* marker and length of up to 255 bytes */
 #define BIN_MAX_BYTES  5 /* marker and four bytes of length */
 
-static void put_name (struct ti_pack *pack, struct tied_view view)
+int ti_pack_first (int error, int next)
 {
-    if (!ti_wire_is_name (view.data, view.size)) {
+    return error ? error : next;
+}
+
+/* Where the longest number would fit, one of any width is written without a branch on it: what
+ * comes after its last byte is written over by the next element, or is nobody's. */
+uint8_t *ti_pack_uint_wide (uint8_t *at, const uint8_t *end, uint64_t value)
+{
+    const unsigned log =
+        (unsigned)(value > UINT8_MAX) + (value > UINT16_MAX) + (value > UINT32_MAX);
+    const size_t width = (size_t)1 << log;
+    const uint64_t top = value << (64 - 8 * width);
+    if (end - at >= UINT_MAX_BYTES) {
+        at[0] = (uint8_t)(0xcc | log);
+        ti_store_be64 (at + 1, top);
+        return at + 1 + width;
+    }
+    if ((size_t)(end - at) < 1 + width)
+        return NULL;
+    at[0] = (uint8_t)(0xcc | log);
+    for (size_t i = 0; i < width; i++)
+        at[1 + i] = (uint8_t)(top >> (56 - 8 * i));
+    return at + 1 + width;
+}
+
+/* One function for each message. It has the writer by value, and so in registers. */
+TI_INLINE int finish (const struct ti_pack *pack, const uint8_t *start)
+{
+    return pack->error ? pack->error : (int)(pack->at - start);
+}
+
+/* Apart, for it is long and every message has a few. */
+static bool is_name (struct tied_view view)
+{
+    return ti_wire_is_name (view.data, view.size);
+}
+
+TI_INLINE void put_name (struct ti_pack *pack, struct tied_view view)
+{
+    if (!is_name (view)) {
         ti_pack_fail (pack, TIED_ERR_INVAL);
         return;
     }
     ti_pack_str (pack, view.data, (uint8_t)view.size);
 }
 
-static void put_name_or_nil (struct ti_pack *pack, struct tied_view view)
+TI_INLINE void put_name_or_nil (struct ti_pack *pack, struct tied_view view)
 {
     if (view.size == 0)
         ti_pack_nil (pack);
@@ -29,7 +67,7 @@ static void put_name_or_nil (struct ti_pack *pack, struct tied_view view)
         put_name (pack, view);
 }
 
-static void put_key (struct ti_pack *pack, struct tied_view view)
+TI_INLINE void put_key (struct ti_pack *pack, struct tied_view view)
 {
     if (view.size == 0)
         ti_pack_nil (pack);
@@ -39,7 +77,7 @@ static void put_key (struct ti_pack *pack, struct tied_view view)
         ti_pack_bin (pack, view.data, (uint32_t)view.size);
 }
 
-static void put_body (struct ti_pack *pack, struct tied_view view, bool follows)
+TI_INLINE void put_body (struct ti_pack *pack, struct tied_view view, bool follows)
 {
     if (follows)
         ti_pack_nil (pack);
@@ -52,7 +90,7 @@ static void put_body (struct ti_pack *pack, struct tied_view view, bool follows)
 }
 
 /* For fields of which one value or more is not allowed. */
-static void put_uint_if (struct ti_pack *pack, bool is_valid, uint64_t value)
+TI_INLINE void put_uint_if (struct ti_pack *pack, bool is_valid, uint64_t value)
 {
     if (is_valid)
         ti_pack_uint (pack, value);
@@ -60,113 +98,131 @@ static void put_uint_if (struct ti_pack *pack, bool is_valid, uint64_t value)
         ti_pack_fail (pack, TIED_ERR_INVAL);
 }
 
-static void put_start (struct ti_pack *pack, uint16_t count, uint8_t type)
+TI_INLINE void put_start (struct ti_pack *pack, uint16_t count, uint8_t type)
 {
     ti_pack_array (pack, count);
     ti_pack_uint (pack, TIED_WIRE_VERSION);
     ti_pack_uint (pack, type);
 }
 
-static void put_call (struct ti_pack *pack, struct tied_call_id call)
+TI_INLINE void put_call (struct ti_pack *pack, struct tied_call_id call)
 {
     put_uint_if (pack, call.epoch != 0, call.epoch);
     ti_pack_uint (pack, call.sequence);
 }
 
-static void put_load (struct ti_pack *pack, struct tied_load load)
+TI_INLINE void put_load (struct ti_pack *pack, struct tied_load load)
 {
     ti_pack_uint (pack, load.depth);
     ti_pack_uint (pack, load.running);
     ti_pack_uint (pack, load.wait_us);
 }
 
-static void put_hello (struct ti_pack *pack, const struct tied_wire_hello *hello)
+static int put_hello (struct ti_pack pack, const struct tied_wire_hello *hello)
 {
-    put_start (pack, TI_WIRE_COUNT_HELLO, TIED_WIRE_HELLO);
-    put_uint_if (pack, hello->role <= TIED_WIRE_ROLE_REPLICA, hello->role);
-    put_name (pack, hello->id);
-    put_uint_if (pack, hello->incarnation != 0, hello->incarnation);
-    ti_pack_uint (pack, hello->time_ns);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_HELLO, TIED_WIRE_HELLO);
+    put_uint_if (&pack, hello->role <= TIED_WIRE_ROLE_REPLICA, hello->role);
+    put_name (&pack, hello->id);
+    put_uint_if (&pack, hello->incarnation != 0, hello->incarnation);
+    ti_pack_uint (&pack, hello->time_ns);
+    return finish (&pack, start);
 }
 
-static void put_welcome (struct ti_pack *pack, const struct tied_wire_welcome *welcome)
+static int put_welcome (struct ti_pack pack, const struct tied_wire_welcome *welcome)
 {
-    put_start (pack, TI_WIRE_COUNT_WELCOME, TIED_WIRE_WELCOME);
-    put_name (pack, welcome->id);
-    put_uint_if (pack, welcome->incarnation != 0, welcome->incarnation);
-    ti_pack_uint (pack, welcome->time_ns);
-    ti_pack_uint (pack, welcome->body_max);
-    ti_pack_uint (pack, welcome->inline_max);
-    ti_pack_uint (pack, welcome->queue_depth);
-    ti_pack_uint (pack, welcome->workers);
-    put_load (pack, welcome->load);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_WELCOME, TIED_WIRE_WELCOME);
+    put_name (&pack, welcome->id);
+    put_uint_if (&pack, welcome->incarnation != 0, welcome->incarnation);
+    ti_pack_uint (&pack, welcome->time_ns);
+    ti_pack_uint (&pack, welcome->body_max);
+    ti_pack_uint (&pack, welcome->inline_max);
+    ti_pack_uint (&pack, welcome->queue_depth);
+    ti_pack_uint (&pack, welcome->workers);
+    put_load (&pack, welcome->load);
+    return finish (&pack, start);
 }
 
-static void put_request (struct ti_pack *pack, const struct tied_wire_request *request)
+static int put_request (struct ti_pack pack, const struct tied_wire_request *request)
 {
-    put_start (pack, TI_WIRE_COUNT_REQUEST, TIED_WIRE_REQUEST);
-    put_call (pack, request->call);
-    ti_pack_uint (pack, request->copy);
-    put_name (pack, request->method);
-    ti_pack_uint (pack, request->remaining_us);
-    ti_pack_uint (pack, request->sent_us);
-    ti_pack_uint (pack, request->flags);
-    ti_pack_uint (pack, request->incarnation);
-    put_name_or_nil (pack, request->sibling);
-    ti_pack_uint (pack, request->sibling_incarnation);
-    put_key (pack, request->key);
-    ti_pack_uint (pack, request->attempts_left);
-    put_name_or_nil (pack, request->traceparent);
-    put_body (pack, request->body, request->body_follows);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_REQUEST, TIED_WIRE_REQUEST);
+    put_call (&pack, request->call);
+    ti_pack_uint (&pack, request->copy);
+    put_name (&pack, request->method);
+    ti_pack_uint (&pack, request->remaining_us);
+    ti_pack_uint (&pack, request->sent_us);
+    ti_pack_uint (&pack, request->flags);
+    ti_pack_uint (&pack, request->incarnation);
+    put_name_or_nil (&pack, request->sibling);
+    ti_pack_uint (&pack, request->sibling_incarnation);
+    put_key (&pack, request->key);
+    ti_pack_uint (&pack, request->attempts_left);
+    put_name_or_nil (&pack, request->traceparent);
+    put_body (&pack, request->body, request->body_follows);
+    return finish (&pack, start);
 }
 
-static void put_reply (struct ti_pack *pack, const struct tied_wire_reply *reply)
+static int put_reply (struct ti_pack pack, const struct tied_wire_reply *reply)
 {
-    put_start (pack, TI_WIRE_COUNT_REPLY, TIED_WIRE_REPLY);
-    put_call (pack, reply->call);
-    ti_pack_uint (pack, reply->copy);
-    ti_pack_uint (pack, reply->status);
-    ti_pack_uint (pack, reply->flags);
-    ti_pack_uint (pack, reply->queue_us);
-    ti_pack_uint (pack, reply->service_us);
-    put_load (pack, reply->load);
-    put_body (pack, reply->body, reply->body_follows);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_REPLY, TIED_WIRE_REPLY);
+    put_call (&pack, reply->call);
+    ti_pack_uint (&pack, reply->copy);
+    ti_pack_uint (&pack, reply->status);
+    ti_pack_uint (&pack, reply->flags);
+    ti_pack_uint (&pack, reply->queue_us);
+    ti_pack_uint (&pack, reply->service_us);
+    put_load (&pack, reply->load);
+    put_body (&pack, reply->body, reply->body_follows);
+    return finish (&pack, start);
 }
 
-static void put_reject (struct ti_pack *pack, const struct tied_wire_reject *reject)
+static int put_reject (struct ti_pack pack, const struct tied_wire_reject *reject)
 {
-    put_start (pack, TI_WIRE_COUNT_REJECT, TIED_WIRE_REJECT);
-    put_call (pack, reject->call);
-    ti_pack_uint (pack, reject->copy);
-    put_uint_if (pack, reject->reason != TIED_REJECT_NONE, reject->reason);
-    put_load (pack, reject->load);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_REJECT, TIED_WIRE_REJECT);
+    put_call (&pack, reject->call);
+    ti_pack_uint (&pack, reject->copy);
+    put_uint_if (&pack, reject->reason != TIED_REJECT_NONE, reject->reason);
+    put_load (&pack, reject->load);
+    return finish (&pack, start);
 }
 
-static void put_cancel (struct ti_pack *pack, const struct tied_wire_cancel *cancel)
+static int put_cancel (struct ti_pack pack, const struct tied_wire_cancel *cancel)
 {
-    put_start (pack, TI_WIRE_COUNT_CANCEL, TIED_WIRE_CANCEL);
-    put_call (pack, cancel->call);
-    put_uint_if (pack, cancel->reason != TIED_CANCEL_NONE, cancel->reason);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_CANCEL, TIED_WIRE_CANCEL);
+    put_call (&pack, cancel->call);
+    put_uint_if (&pack, cancel->reason != TIED_CANCEL_NONE, cancel->reason);
+    return finish (&pack, start);
 }
 
-static void put_tie (struct ti_pack *pack, const struct tied_wire_tie *tie, uint8_t type)
+static int put_tie (struct ti_pack pack, const struct tied_wire_tie *tie, uint8_t type)
 {
-    put_start (pack, TI_WIRE_COUNT_TIE, type);
-    put_call (pack, tie->call);
-    ti_pack_uint (pack, tie->copy);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_TIE, type);
+    put_call (&pack, tie->call);
+    ti_pack_uint (&pack, tie->copy);
+    return finish (&pack, start);
 }
 
-static void put_ping (struct ti_pack *pack, const struct tied_wire_ping *ping)
+static int put_ping (struct ti_pack pack, const struct tied_wire_ping *ping)
 {
-    put_start (pack, TI_WIRE_COUNT_PING, TIED_WIRE_PING);
-    ti_pack_uint (pack, ping->time_ns);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_PING, TIED_WIRE_PING);
+    ti_pack_uint (&pack, ping->time_ns);
+    return finish (&pack, start);
 }
 
-static void put_pong (struct ti_pack *pack, const struct tied_wire_ping *pong)
+static int put_pong (struct ti_pack pack, const struct tied_wire_ping *pong)
 {
-    put_start (pack, TI_WIRE_COUNT_PONG, TIED_WIRE_PONG);
-    ti_pack_uint (pack, pong->time_ns);
-    put_load (pack, pong->load);
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_PONG, TIED_WIRE_PONG);
+    ti_pack_uint (&pack, pong->time_ns);
+    put_load (&pack, pong->load);
+    return finish (&pack, start);
 }
 
 int tied_wire_encode (const struct tied_message *message, void *buffer, size_t capacity)
@@ -181,37 +237,26 @@ int tied_wire_encode (const struct tied_message *message, void *buffer, size_t c
     struct ti_pack pack = {.at = start, .end = start + capacity, .error = 0};
     switch ((enum tied_wire_type)message->type) {
     case TIED_WIRE_HELLO:
-        put_hello (&pack, &message->u.hello);
-        break;
+        return put_hello (pack, &message->u.hello);
     case TIED_WIRE_WELCOME:
-        put_welcome (&pack, &message->u.welcome);
-        break;
+        return put_welcome (pack, &message->u.welcome);
     case TIED_WIRE_REQUEST:
-        put_request (&pack, &message->u.request);
-        break;
+        return put_request (pack, &message->u.request);
     case TIED_WIRE_REPLY:
-        put_reply (&pack, &message->u.reply);
-        break;
+        return put_reply (pack, &message->u.reply);
     case TIED_WIRE_REJECT:
-        put_reject (&pack, &message->u.reject);
-        break;
+        return put_reject (pack, &message->u.reject);
     case TIED_WIRE_CANCEL:
-        put_cancel (&pack, &message->u.cancel);
-        break;
+        return put_cancel (pack, &message->u.cancel);
     case TIED_WIRE_STARTED:
     case TIED_WIRE_UNTIE:
-        put_tie (&pack, &message->u.tie, message->type);
-        break;
+        return put_tie (pack, &message->u.tie, message->type);
     case TIED_WIRE_PING:
-        put_ping (&pack, &message->u.ping);
-        break;
+        return put_ping (pack, &message->u.ping);
     case TIED_WIRE_PONG:
-        put_pong (&pack, &message->u.ping);
-        break;
-    default:
-        return TIED_ERR_INVAL;
+        return put_pong (pack, &message->u.ping);
     }
-    return pack.error ? pack.error : (int)(pack.at - start);
+    return TIED_ERR_INVAL;
 }
 
 /* Every element at its widest; version and type take one byte each, an array head at most three. */

@@ -14,23 +14,27 @@
 
 #include <tied/error.h>
 
+#include "base/util.h"
+
 struct ti_pack {
     uint8_t *at;
     uint8_t *end;
     int error; /* first failure, 0 if none */
 };
 
-static inline void ti_pack_fail (struct ti_pack *self, int error)
+/* The first of the failures. */
+TI_COLD int ti_pack_first (int error, int next);
+
+TI_INLINE void ti_pack_fail (struct ti_pack *self, int error)
 {
-    if (self->error == 0)
-        self->error = error;
+    self->error = ti_pack_first (self->error, error);
     /* Nothing fits from here on, so nothing more is written. */
     self->end = self->at;
 }
 
 /* That many bytes to write, or NULL and failure. Writers hold the result in a variable of their
    own: a byte stored through self->at could, for all that the compiler knows, change self->at. */
-static inline uint8_t *ti_pack_take (struct ti_pack *self, size_t size)
+TI_INLINE uint8_t *ti_pack_take (struct ti_pack *self, size_t size)
 {
     uint8_t *at = self->at;
     if ((size_t)(self->end - at) < size) {
@@ -41,27 +45,20 @@ static inline uint8_t *ti_pack_take (struct ti_pack *self, size_t size)
     return at;
 }
 
-static inline void ti_store_be16 (uint8_t *to, uint16_t value)
+TI_INLINE void ti_store_be16 (uint8_t *to, uint16_t value)
 {
     to[0] = (uint8_t)(value >> 8);
     to[1] = (uint8_t)value;
 }
 
-static inline void ti_store_be32 (uint8_t *to, uint32_t value)
+TI_INLINE void ti_store_be32 (uint8_t *to, uint32_t value)
 {
     ti_store_be16 (to, (uint16_t)(value >> 16));
     ti_store_be16 (to + 2, (uint16_t)value);
 }
 
-static inline void ti_store_be64 (uint8_t *to, uint64_t value)
-{
-    ti_store_be32 (to, (uint32_t)(value >> 32));
-    ti_store_be32 (to + 4, (uint32_t)value);
-}
-
 /* A marker and a number of `width` bytes; the number fits. */
-static inline void
-ti_pack_marked (struct ti_pack *self, uint8_t marker, uint64_t value, size_t width)
+TI_INLINE void ti_pack_marked (struct ti_pack *self, uint8_t marker, uint64_t value, size_t width)
 {
     uint8_t *to = ti_pack_take (self, 1 + width);
     if (!to)
@@ -84,33 +81,36 @@ ti_pack_marked (struct ti_pack *self, uint8_t marker, uint64_t value, size_t wid
 }
 
 /* An object that is one byte. */
-static inline void ti_pack_byte (struct ti_pack *self, uint8_t byte)
+TI_INLINE void ti_pack_byte (struct ti_pack *self, uint8_t byte)
 {
     uint8_t *to = ti_pack_take (self, 1);
     if (to)
         to[0] = byte;
 }
 
-static inline void ti_pack_uint (struct ti_pack *self, uint64_t value)
+/* A number of several bytes: the place after it, or NULL if it does not fit. By value, so that the
+ * writer can be in registers. */
+uint8_t *ti_pack_uint_wide (uint8_t *at, const uint8_t *end, uint64_t value);
+
+TI_INLINE void ti_pack_uint (struct ti_pack *self, uint64_t value)
 {
-    if (value < 0x80)
+    if (value < 0x80) {
         ti_pack_byte (self, (uint8_t)value);
-    else if (value <= UINT8_MAX)
-        ti_pack_marked (self, 0xcc, value, 1);
-    else if (value <= UINT16_MAX)
-        ti_pack_marked (self, 0xcd, value, 2);
-    else if (value <= UINT32_MAX)
-        ti_pack_marked (self, 0xce, value, 4);
+        return;
+    }
+    uint8_t *after = ti_pack_uint_wide (self->at, self->end, value);
+    if (after)
+        self->at = after;
     else
-        ti_pack_marked (self, 0xcf, value, 8);
+        ti_pack_fail (self, TIED_ERR_TOOBIG);
 }
 
-static inline void ti_pack_nil (struct ti_pack *self)
+TI_INLINE void ti_pack_nil (struct ti_pack *self)
 {
     ti_pack_byte (self, 0xc0);
 }
 
-static inline void ti_pack_array (struct ti_pack *self, uint16_t count)
+TI_INLINE void ti_pack_array (struct ti_pack *self, uint16_t count)
 {
     if (count <= 15)
         ti_pack_byte (self, (uint8_t)(0x90 | count));
@@ -119,7 +119,7 @@ static inline void ti_pack_array (struct ti_pack *self, uint16_t count)
 }
 
 /* Bytes of a str or bin; data may be NULL when size is 0. */
-static inline void ti_pack_bytes (struct ti_pack *self, const void *data, size_t size)
+TI_INLINE void ti_pack_bytes (struct ti_pack *self, const void *data, size_t size)
 {
     uint8_t *to = ti_pack_take (self, size);
     if (to && size > 0)
@@ -127,7 +127,7 @@ static inline void ti_pack_bytes (struct ti_pack *self, const void *data, size_t
 }
 
 /* size is at most UINT8_MAX: the longest string of the protocol has 64 bytes. */
-static inline void ti_pack_str (struct ti_pack *self, const void *data, uint8_t size)
+TI_INLINE void ti_pack_str (struct ti_pack *self, const void *data, uint8_t size)
 {
     if (size <= 31)
         ti_pack_byte (self, (uint8_t)(0xa0 | size));
@@ -136,7 +136,7 @@ static inline void ti_pack_str (struct ti_pack *self, const void *data, uint8_t 
     ti_pack_bytes (self, data, size);
 }
 
-static inline void ti_pack_bin (struct ti_pack *self, const void *data, uint32_t size)
+TI_INLINE void ti_pack_bin (struct ti_pack *self, const void *data, uint32_t size)
 {
     if (size <= UINT8_MAX)
         ti_pack_marked (self, 0xc4, size, 1);

@@ -13,26 +13,30 @@
 
 #include <tied/wire.h>
 
+#include "base/util.h"
+
 struct ti_unpack {
     const uint8_t *at;
     const uint8_t *end;
     int fault; /* first enum tied_wire_fault; after it every read gives 0 */
 };
 
-static inline void ti_unpack_fail (struct ti_unpack *self, int fault)
+/* The first of the faults. */
+TI_COLD int ti_unpack_first (int fault, int next);
+
+TI_INLINE void ti_unpack_fail (struct ti_unpack *self, int fault)
 {
-    if (self->fault == TIED_WIRE_FAULT_NONE)
-        self->fault = fault;
+    self->fault = ti_unpack_first (self->fault, fault);
     self->at = self->end;
 }
 
-static inline size_t ti_unpack_left (const struct ti_unpack *self)
+TI_INLINE size_t ti_unpack_left (const struct ti_unpack *self)
 {
     return (size_t)(self->end - self->at);
 }
 
 /* That many bytes are there, or a fault. */
-static inline bool ti_unpack_has (struct ti_unpack *self, uint64_t size)
+TI_INLINE bool ti_unpack_has (struct ti_unpack *self, uint64_t size)
 {
     if (ti_unpack_left (self) >= size)
         return true;
@@ -41,7 +45,7 @@ static inline bool ti_unpack_has (struct ti_unpack *self, uint64_t size)
 }
 
 /* Big-endian number of 1, 2, 4 or 8 bytes; they are there. */
-static inline uint64_t ti_load_be (const uint8_t *from, size_t width)
+TI_INLINE uint64_t ti_load_be (const uint8_t *from, size_t width)
 {
     switch (width) {
     case 1:
@@ -51,14 +55,12 @@ static inline uint64_t ti_load_be (const uint8_t *from, size_t width)
     case 4:
         return (uint64_t)from[0] << 24 | (uint64_t)from[1] << 16 | (uint64_t)from[2] << 8 | from[3];
     default:
-        return (uint64_t)from[0] << 56 | (uint64_t)from[1] << 48 | (uint64_t)from[2] << 40 |
-               (uint64_t)from[3] << 32 | (uint64_t)from[4] << 24 | (uint64_t)from[5] << 16 |
-               (uint64_t)from[6] << 8 | from[7];
+        return ti_load_be64 (from);
     }
 }
 
 /* A marker byte and the number of `width` bytes after it. */
-static inline uint64_t ti_unpack_number (struct ti_unpack *self, size_t width)
+TI_INLINE uint64_t ti_unpack_number (struct ti_unpack *self, size_t width)
 {
     if (!ti_unpack_has (self, 1 + width))
         return 0;
@@ -67,31 +69,32 @@ static inline uint64_t ti_unpack_number (struct ti_unpack *self, size_t width)
     return value;
 }
 
-static inline uint64_t ti_unpack_uint (struct ti_unpack *self)
+/* A number, and the place after it; `at` is NULL and `value` a fault if there is none. */
+struct ti_unpack_read {
+    uint64_t value;
+    const uint8_t *at;
+};
+
+/* One of several bytes, or none. By value, so that the reader can be in registers. */
+struct ti_unpack_read ti_unpack_uint_wide (const uint8_t *at, const uint8_t *end);
+
+TI_INLINE uint64_t ti_unpack_uint (struct ti_unpack *self)
 {
-    if (!ti_unpack_has (self, 1))
-        return 0;
-    uint8_t marker = *self->at;
-    if (marker < 0x80) {
-        self->at++;
-        return marker;
+    const uint8_t *at = self->at;
+    if (at != self->end && at[0] < 0x80) {
+        self->at = at + 1;
+        return at[0];
     }
-    switch (marker) {
-    case 0xcc:
-        return ti_unpack_number (self, 1);
-    case 0xcd:
-        return ti_unpack_number (self, 2);
-    case 0xce:
-        return ti_unpack_number (self, 4);
-    case 0xcf:
-        return ti_unpack_number (self, 8);
-    default:
-        ti_unpack_fail (self, TIED_WIRE_FAULT_FIELD_TYPE);
+    const struct ti_unpack_read read = ti_unpack_uint_wide (at, self->end);
+    if (read.at == NULL) {
+        ti_unpack_fail (self, (int)read.value);
         return 0;
     }
+    self->at = read.at;
+    return read.value;
 }
 
-static inline uint64_t ti_unpack_uint_max (struct ti_unpack *self, uint64_t max)
+TI_INLINE uint64_t ti_unpack_uint_max (struct ti_unpack *self, uint64_t max)
 {
     uint64_t value = ti_unpack_uint (self);
     if (value <= max)
@@ -100,18 +103,18 @@ static inline uint64_t ti_unpack_uint_max (struct ti_unpack *self, uint64_t max)
     return 0;
 }
 
-static inline uint8_t ti_unpack_u8 (struct ti_unpack *self)
+TI_INLINE uint8_t ti_unpack_u8 (struct ti_unpack *self)
 {
     return (uint8_t)ti_unpack_uint_max (self, UINT8_MAX);
 }
 
-static inline uint32_t ti_unpack_u32 (struct ti_unpack *self)
+TI_INLINE uint32_t ti_unpack_u32 (struct ti_unpack *self)
 {
     return (uint32_t)ti_unpack_uint_max (self, UINT32_MAX);
 }
 
 /* The next element is nil, and was taken. */
-static inline bool ti_unpack_is_nil (struct ti_unpack *self)
+TI_INLINE bool ti_unpack_is_nil (struct ti_unpack *self)
 {
     if (ti_unpack_left (self) == 0 || *self->at != 0xc0)
         return false;
@@ -120,7 +123,7 @@ static inline bool ti_unpack_is_nil (struct ti_unpack *self)
 }
 
 /* The bytes after a head that said how many there are. */
-static inline struct tied_view ti_unpack_view (struct ti_unpack *self, uint64_t size)
+TI_INLINE struct tied_view ti_unpack_view (struct ti_unpack *self, uint64_t size)
 {
     struct tied_view view = {NULL, 0};
     if (!ti_unpack_has (self, size))
@@ -131,7 +134,7 @@ static inline struct tied_view ti_unpack_view (struct ti_unpack *self, uint64_t 
     return view;
 }
 
-static inline struct tied_view ti_unpack_str (struct ti_unpack *self)
+TI_INLINE struct tied_view ti_unpack_str (struct ti_unpack *self)
 {
     struct tied_view none = {NULL, 0};
     if (!ti_unpack_has (self, 1))
@@ -154,7 +157,7 @@ static inline struct tied_view ti_unpack_str (struct ti_unpack *self)
     }
 }
 
-static inline struct tied_view ti_unpack_bin (struct ti_unpack *self)
+TI_INLINE struct tied_view ti_unpack_bin (struct ti_unpack *self)
 {
     struct tied_view none = {NULL, 0};
     if (!ti_unpack_has (self, 1))
@@ -174,7 +177,7 @@ static inline struct tied_view ti_unpack_bin (struct ti_unpack *self)
 
 /* Elements of the array that starts here. Each takes a byte at least, so more than there are bytes
    left cannot be meant. */
-static inline uint32_t ti_unpack_array (struct ti_unpack *self)
+TI_INLINE uint32_t ti_unpack_array (struct ti_unpack *self)
 {
     if (!ti_unpack_has (self, 1))
         return 0;
