@@ -12,6 +12,7 @@ struct sim_events *sim_events_new (uint64_t shuffle_seed)
         sim_set_first (self, i, sim_no_key);
     self->free_item = SIM_EVENT_NONE;
     self->free_blob = SIM_EVENT_NONE;
+    self->timer_taken = SIM_EVENT_NONE;
     self->shuffle_seed = shuffle_seed;
     return self;
 }
@@ -65,18 +66,21 @@ static inline struct sim_key first_key (const struct sim_events *self, uint32_t 
     return (struct sim_key){self->first_at[source], self->first_order[source]};
 }
 
-static inline uint32_t first_of (const struct sim_events *self)
+static inline uint32_t first_of (struct sim_events *self)
 {
-    uint32_t first = sim_is_before (first_key (self, SIM_HEAP), first_key (self, SIM_TIMERS))
-                         ? SIM_HEAP
-                         : SIM_TIMERS;
+    uint32_t first;
+
+    if (self->timer_taken != SIM_EVENT_NONE)
+        sim_timers_settle (self);
+    first = sim_is_before (first_key (self, SIM_HEAP), first_key (self, SIM_TIMERS)) ? SIM_HEAP
+                                                                                     : SIM_TIMERS;
 
     for (uint32_t i = 0; i < self->lanes_count; i++)
         first = sim_is_before (first_key (self, i), first_key (self, first)) ? i : first;
     return first;
 }
 
-tied_time_t sim_events_time (const struct sim_events *self)
+tied_time_t sim_events_time (struct sim_events *self)
 {
     return self->first_at[first_of (self)];
 }
@@ -102,7 +106,7 @@ bool sim_events_take (struct sim_events *self, struct sim_event *out)
     return sim_events_take_before (self, TIED_NEVER, out);
 }
 
-bool sim_events_peek (const struct sim_events *self, uint32_t *kind, uint32_t *a, uint32_t *b)
+bool sim_events_peek (struct sim_events *self, uint32_t *kind, uint32_t *a, uint32_t *b)
 {
     const uint32_t first = first_of (self);
     const uint64_t number = self->first_order[first] & SIM_ITEM_MASK;

@@ -54,13 +54,13 @@ void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t 
 tied_time_t sim_events_timer (const struct sim_events *self, uint32_t timer);
 
 /* Time of the first event, TIED_NEVER: none. */
-tied_time_t sim_events_time (const struct sim_events *self);
+tied_time_t sim_events_time (struct sim_events *self);
 /* Takes the first event; false: none. */
 bool sim_events_take (struct sim_events *self, struct sim_event *out);
 /* The same, if it comes before `limit`. */
 bool sim_events_take_before (struct sim_events *self, tied_time_t limit, struct sim_event *out);
 /* Kind, a and b of the first event, for a look ahead. False: none. */
-bool sim_events_peek (const struct sim_events *self, uint32_t *kind, uint32_t *a, uint32_t *b);
+bool sim_events_peek (struct sim_events *self, uint32_t *kind, uint32_t *a, uint32_t *b);
 /* Timers that are on count as well. */
 uint64_t sim_events_count (const struct sim_events *self);
 /* Memory taken by now. */

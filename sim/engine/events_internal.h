@@ -85,6 +85,9 @@ struct sim_events {
      * low bits of `order` are the timer's number. */
     struct sim_key *timers;
     uint32_t timers_count, timers_leaves;
+    /* Taken and not set again yet: most are, and so its matches are played once. SIM_EVENT_NONE:
+     * none; else the nodes above its leaf, and the first, are out of date. */
+    uint32_t timer_taken;
     uint64_t order;
     uint64_t count;
     uint64_t shuffle_seed;
@@ -134,6 +137,7 @@ void sim_heap_put (struct sim_events *self, const struct sim_event *event, uint6
 void sim_heap_take (struct sim_events *self, struct sim_event *out);
 /* events_timers.c */
 void sim_timers_take (struct sim_events *self, struct sim_event *out);
+void sim_timers_settle (struct sim_events *self);
 /* events.c */
 uint64_t sim_events_order (struct sim_events *self);
 

@@ -32,11 +32,24 @@ static inline void play (struct sim_events *self, uint32_t timer, struct sim_key
     sim_set_first (self, SIM_TIMERS, key);
 }
 
+/* The one that was taken stays off for now. */
+void sim_timers_settle (struct sim_events *self)
+{
+    const uint32_t timer = self->timer_taken;
+
+    self->timer_taken = SIM_EVENT_NONE;
+    play (self, timer, sim_no_key);
+}
+
 void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t at)
 {
     TI_ASSERT (timer < self->timers_count);
     self->count -= self->timers[self->timers_leaves + timer].at != TIED_NEVER;
     self->count += at != TIED_NEVER;
+    if (self->timer_taken == timer)
+        self->timer_taken = SIM_EVENT_NONE;
+    else if (self->timer_taken != SIM_EVENT_NONE)
+        sim_timers_settle (self);
     play (self, timer,
           at == TIED_NEVER ? sim_no_key : (struct sim_key){at, sim_events_order (self) | timer});
 }
@@ -59,5 +72,6 @@ void sim_timers_take (struct sim_events *self, struct sim_event *out)
     out->value = 0;
     out->size = 0;
     out->bytes = NULL;
-    play (self, out->a, sim_no_key);
+    self->timers[self->timers_leaves + out->a] = sim_no_key;
+    self->timer_taken = out->a;
 }
