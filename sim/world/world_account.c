@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The account of calls: what became of each copy and STARTED, until nothing of a call is left. */
-#include "world_internal.h"
+#include "world/world_parts.h"
 
 #include <stdlib.h>
 

@@ -219,34 +219,6 @@ bool world_make_conns (struct world *self);
 int world_make_replicas (struct world *self, char why[SIM_WHY_MAX]);
 int world_make_clients (struct world *self, char why[SIM_WHY_MAX]);
 
-/* world.c */
-enum world_ending {
-    WORLD_ENDING_DONE,
-    WORLD_ENDING_CALLS_FULL, /* a client's table */
-    WORLD_ENDING_QUEUE_FULL, /* a replica's, which is smaller than the scenario allows */
-    WORLD_ENDING_WINDOW      /* the part goes on later */
-};
-void world_greet (struct world *self);
-/* What is before `to`, a time of the source. */
-enum world_ending world_run_part (struct world *self, struct world_part *part, tied_time_t to);
-
-/* world_parts.c: see world_parts.h */
-bool world_make_parts (struct world *self, uint32_t timers);
-void world_free_parts (struct world *self);
-void world_enter_part (struct world *self, uint32_t number);
-void world_leave_part (struct world *self);
-enum world_ending world_run_parts (struct world *self, uint32_t window);
-uint64_t world_parts_bytes (const struct world *self);
-/* world_window.c */
-/* Draws some `window` requests for all parts. @return the window's end, TIED_NEVER: all are drawn
- */
-tied_time_t world_draw_window (struct world *self, uint32_t window);
-/* Tells the source what the parts did. */
-void world_tell_window (struct world *self);
-void world_part_ended (struct world *self, uint64_t call, uint32_t outcome);
-/* The next entry that has come; the world's time is its. */
-void world_part_arrive (struct world *self, struct world_part *part);
-
 /* world_sizes.c */
 /* Sizes to begin with, and larger ones; false: they are as large as they may be. */
 struct world_sizes world_first_sizes (const struct sim_scenario *scenario, bool is_generous);

@@ -45,4 +45,35 @@ struct world_part {
     bool is_over;       /* no measured call is left, and none is to come */
 };
 
+/* world.c */
+enum world_ending {
+    WORLD_ENDING_DONE,
+    WORLD_ENDING_CALLS_FULL, /* a client's table */
+    WORLD_ENDING_QUEUE_FULL, /* a replica's, which is smaller than the scenario allows */
+    WORLD_ENDING_WINDOW      /* the part goes on later */
+};
+void world_greet (struct world *self);
+/* What is before `to`, a time of the source. */
+enum world_ending world_run_part (struct world *self, struct world_part *part, tied_time_t to);
+
+/* world_parts.c */
+/* With so many timers each. False: no memory. */
+bool world_make_parts (struct world *self, uint32_t timers);
+void world_free_parts (struct world *self);
+/* The world has the part's fields in between. Nothing happens where there is one part. */
+void world_enter_part (struct world *self, uint32_t number);
+void world_leave_part (struct world *self);
+/* `window` as in the run's options. */
+enum world_ending world_run_parts (struct world *self, uint32_t window);
+uint64_t world_parts_bytes (const struct world *self);
+
+/* world_window.c */
+/* Draws so many requests for all parts. @return the window's end, TIED_NEVER: all are drawn */
+tied_time_t world_draw_window (struct world *self, uint32_t window);
+/* Tells the source what the parts did. */
+void world_tell_window (struct world *self);
+void world_part_ended (struct world *self, uint64_t call, uint32_t outcome);
+/* The next entry that has come; the world's time is its. */
+void world_part_arrive (struct world *self, struct world_part *part);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes a world: whether it can be, what its calls ask for, and when its links come up. */
-#include "world_internal.h"
+#include "world/world_parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
