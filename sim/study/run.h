@@ -39,9 +39,9 @@ struct sim_run_options {
     enum sim_fault fault;
     const struct sim_watch *watch; /* NULL: none */
     bool checks;                   /* the cores' own invariants at every step (slow) */
-    uint32_t window;               /* requests that are drawn at once where groups of replicas run one
-                                      after the other; 0: enough. No result but memory_bytes depends
-                                      on it */
+    /* Requests that are drawn at once where groups of replicas run one after the other; 0: enough.
+     * No result but memory_bytes depends on it. */
+    uint32_t window;
 };
 
 /*
