@@ -8,10 +8,10 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "base/assert.h"
 #include "base/util.h"
 #include "scenario/policy_text.h"
 #include "tools/units.h"
-#include "zmq/panic.h"
 
 #include <tied/error.h>
 
@@ -66,6 +66,12 @@ static void set_defaults (struct app *app)
     app->jobs = processors > 0 ? (uint32_t)ti_min ((uint64_t)processors, SIM_JOBS_MAX) : 1;
     app->step = 0.01;
     app->explain_ppm = TI_HIST_P99_9;
+}
+
+static void print_failure (const char *expression, const char *file, int line)
+{
+    (void)fprintf (stderr, "tied-sim: assertion failed, or out of memory: %s (%s:%d)\n", expression,
+                   file, line);
 }
 
 int main (int argc, char **argv)
@@ -305,7 +311,7 @@ int main (int argc, char **argv)
     set_defaults (&app);
     app.cli = &cli;
     ti_cli_keep (cli.program, argc, argv, app.command, sizeof app.command);
-    ti_panic_install ();
+    ti_assert_handler = print_failure;
     switch (ti_cli_parse (&cli, argc, argv, &line)) {
     case TI_CLI_DONE:
         return TI_EXIT_OK;

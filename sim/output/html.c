@@ -131,7 +131,7 @@ static void write_notes (const struct sim_report *self, FILE *file)
            "replications; figures are means over replications, max the mean of their longest "
            "requests. Policies meet the same arrivals and the same service times. Latency counts "
            "from the intended time of a request to its answer. Runs are executions started; twice "
-           "counts calls that ran more than once; wasted is the share of the workers' time whose "
+           "counts calls that ran more than once; wasted is the share of the service whose "
            "result nobody used.</p>\n",
            file);
     while (sim_output_next_note (self->output, &self->rows, &cursor, line)) {

@@ -163,8 +163,11 @@ void sim_ref_copy_over (struct sim_ref *ref, uint32_t index, bool has_answered)
     struct sim_ref_copy *copy = &ref->copies[index];
     TI_ASSERT (copy->state != SIM_REF_OVER);
     copy->state = SIM_REF_OVER;
-    if (!has_answered && ref->calls[copy->call].is_measured)
-        ref->result->wasted_ns += copy->service_ns;
+    if (ref->calls[copy->call].is_measured) {
+        ref->result->served_ns += copy->service_ns;
+        if (!has_answered)
+            ref->result->wasted_ns += copy->service_ns;
+    }
     sim_ref_release (ref, copy->call);
 }
 

@@ -52,6 +52,7 @@ void sim_result_merge (struct sim_result *a, const struct sim_result *b)
     a->duplicates += b->duplicates;
     a->rejections += b->rejections;
     add_all (a->not_sent, b->not_sent, TIED_NOT_SENT_COUNT);
+    a->served_ns += b->served_ns;
     a->wasted_ns += b->wasted_ns;
     a->cancels.sent += b->cancels.sent;
     a->cancels.effective += b->cancels.effective;
@@ -98,7 +99,7 @@ bool sim_result_equal (const struct sim_result *a, const struct sim_result *b)
            a->executions == b->executions && a->duplicates == b->duplicates &&
            a->rejections == b->rejections &&
            memcmp (a->not_sent, b->not_sent, sizeof a->not_sent) == 0 &&
-           a->wasted_ns == b->wasted_ns &&
+           a->served_ns == b->served_ns && a->wasted_ns == b->wasted_ns &&
            memcmp (&a->cancels, &b->cancels, sizeof a->cancels) == 0 &&
            a->all_calls == b->all_calls && a->all_requests == b->all_requests &&
            a->cut_requests == b->cut_requests && a->events == b->events && a->probes == b->probes &&

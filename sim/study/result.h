@@ -25,7 +25,8 @@ struct sim_result {
     uint64_t duplicates;                   /* calls that started more than once */
     uint64_t rejections;                   /* copies refused */
     uint64_t not_sent[TIED_NOT_SENT_COUNT];
-    uint64_t wasted_ns; /* service time of executions that did not answer their call */
+    uint64_t served_ns; /* service time of all executions */
+    uint64_t wasted_ns; /* of it, that of executions that did not answer their call */
     struct {
         uint64_t sent, effective, early, late, moot, lost;   /* STARTED, or the reference's like */
         uint64_t client_sent, client_queued, client_running; /* CANCEL from clients */

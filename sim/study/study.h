@@ -27,7 +27,7 @@ struct sim_policy_summary {
     struct sim_estimate percentile_ns[SIM_PERCENTILES];
     struct sim_estimate copies_per_call, executions_per_call, duplicate_fraction, utilisation;
     struct sim_estimate queue_depth;  /* copies waiting at one replica, mean over time */
-    struct sim_estimate wasted_share; /* wasted_ns of the time that workers were taken */
+    struct sim_estimate wasted_share; /* wasted_ns / served_ns */
     /* The percentile options.ppm over all requests, those without an answer counted as endless:
        infinite when too few were answered. Not set without options.ppm. */
     struct sim_estimate asked_ns;

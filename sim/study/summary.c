@@ -58,7 +58,7 @@ void sim_summing_add (struct sim_summing *self,
     add_ratio (&self->duplicates, (double)result->duplicates, calls);
     add_ratio (&self->utilisation, (double)result->busy_ns, span * (double)result->workers);
     add_ratio (&self->depth, (double)result->depth_area, span * (double)result->replicas);
-    add_ratio (&self->wasted, (double)result->wasted_ns, (double)result->busy_ns);
+    add_ratio (&self->wasted, (double)result->wasted_ns, (double)result->served_ns);
     if (!baseline)
         return;
     add_difference (&self->mean_minus, figures->mean_ns, baseline->mean_ns);

@@ -57,6 +57,7 @@ void world_call_settle (struct world *self, struct world_call *call)
         return;
     self->calls_unsettled--;
     for (uint8_t copy = 0; copy < WORLD_COPIES; copy++) {
+        result->served_ns += call->spent_ns[copy];
         if (copy != call->winner)
             result->wasted_ns += call->spent_ns[copy];
         if ((call->untold & 1u << copy) == 0)

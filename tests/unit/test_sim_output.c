@@ -49,6 +49,7 @@ runner (const struct sim_run_options *options, struct sim_result *result, char w
     result->all_calls = 1200;
     result->cut_requests = 200;
     result->busy_ns = S (7);
+    result->served_ns = S (7);
     result->wasted_ns = MS (70);
     result->span_ns = S (10);
     result->depth_area = S (15);

@@ -91,6 +91,7 @@ static void check_accounts (const struct sim_result *result)
     CHECK_U64 (result->executions, >=, result->calls);
     CHECK_U64 (result->executions, <=, result->copies);
     CHECK_U64 (result->busy_ns, <=, result->span_ns * result->workers);
+    CHECK_U64 (result->wasted_ns, <=, result->served_ns);
 }
 
 struct want {

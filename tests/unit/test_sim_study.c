@@ -72,6 +72,7 @@ runner (const struct sim_run_options *options, struct sim_result *result, char w
     result->executions = SAMPLES + (policy->kind == SIM_POLICY_TIED ? 10 : 0);
     result->duplicates = result->executions - SAMPLES;
     result->busy_ns = MS (700);
+    result->served_ns = MS (700);
     result->wasted_ns = MS (7);
     result->span_ns = S (1);
     result->depth_area = S (20);
