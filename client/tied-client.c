@@ -22,6 +22,7 @@ static void set_defaults (struct app *app)
     app->replicas = (struct ti_pairs){app->pairs, APP_REPLICAS_MAX, 0};
     app->policies = (struct ti_strings){app->policy_items, APP_POLICIES_MAX, 0};
     app->timeout_ns = TIED_S (1);
+    app->stagger_ns = TIED_STAGGER_AUTO;
     app->mode = TIED_MODE_TIED;
     app->is_idempotent = 1;
     app->duration_ns = TIED_S (10);
@@ -57,6 +58,14 @@ int main (int argc, char **argv)
          .argument = "DURATION",
          .help = "deadline of a call, and how long replicas may take to be reached; default 1s",
          .min = TIED_US (1),
+         .max = TIED_S (3600)},
+        {.name = "stagger",
+         .kind = TI_CLI_DURATION,
+         .value = &app.stagger_ns,
+         .argument = "DURATION",
+         .help = "between the copies of a tie, for policies that name none; default: measured, "
+                 "twice the way to the slower replica",
+         .commands = "bench",
          .max = TIED_S (3600)},
         {.name = "mode",
          .kind = TI_CLI_CHOICE,

@@ -16,6 +16,7 @@ struct app {
     char command[1024]; /* the command line as it was given, for the report */
     struct ti_pair pairs[APP_REPLICAS_MAX];
     struct ti_pairs replicas;
+    uint64_t stagger_ns; /* of ties that name none; TIED_STAGGER_AUTO: measured */
     uint64_t timeout_ns;
     /* call */
     uint32_t mode;

@@ -173,7 +173,8 @@ static int submit (struct bench *self, struct bench_policy *policy, tied_time_t 
     write_key (self);
     tied_call_init (&call, self->app->method, self->body, (size_t)self->app->body_size);
     call.mode = policy->policy.mode;
-    call.stagger_ns = policy->policy.stagger_ns;
+    call.stagger_ns = policy->policy.stagger_ns == TIED_STAGGER_AUTO ? self->app->stagger_ns
+                                                                     : policy->policy.stagger_ns;
     call.hedge_ns = policy->policy.hedge_ns;
     call.is_idempotent = true;
     call.to_queue = true;
