@@ -56,7 +56,8 @@ class Fleet:
             argv = [os.path.join(self.bin, "tied-replica"), "--id", i,
                     "--bind", "tcp://127.0.0.1:*", "--peer-bind", peers[i],
                     "--workers", str(WORKERS), "--hedge-depth", str(HEDGE_DEPTH),
-                    "--service", f"sleep:{self.service.text}"]
+                    "--service", f"sleep:{self.service.text}",
+                    "--stats", f"{self.out}/replica-{i}-" + self.service.text.partition("(")[0] + ".json"]
             for other in IDS:
                 argv += ["--peer", f"{other}={peers[other]}"] if other != i else []
             with open(f"{self.out}/replica-{i}.log", "w", encoding="utf-8") as log:
