@@ -62,6 +62,24 @@ const char *tied_not_sent_name (int reason)
     }
 }
 
+const char *tied_governor_state_name (int state)
+{
+    switch (state) {
+        TIED_GOVERNOR_STATE_MAP (CASE_)
+    default:
+        return unknown;
+    }
+}
+
+const char *tied_governor_reason_name (int reason)
+{
+    switch (reason) {
+        TIED_GOVERNOR_REASON_MAP (CASE_)
+    default:
+        return unknown;
+    }
+}
+
 const char *tied_copy_fate_name (int fate)
 {
     switch (fate) {

@@ -37,6 +37,30 @@ void ti_client_count_not_sent (ti_core *self, enum tied_not_sent reason)
     case TIED_NOT_SENT_COPIES_MAX:
         n->not_sent_copies_max++;
         return;
+    case TIED_NOT_SENT_BUDGET:
+        n->not_sent_budget++;
+        return;
+    case TIED_NOT_SENT_GOVERNOR:
+        n->not_sent_governor++;
+        return;
+    case TIED_NOT_SENT_COLD:
+        n->not_sent_cold++;
+        return;
+    case TIED_NOT_SENT_NO_BENEFIT:
+        n->not_sent_no_benefit++;
+        return;
+    case TIED_NOT_SENT_CANARY:
+        n->not_sent_canary++;
+        return;
+    case TIED_NOT_SENT_SHADOW:
+        n->not_sent_shadow++;
+        return;
+    case TIED_NOT_SENT_CHAIN_STOP:
+        n->not_sent_chain_stop++;
+        return;
+    case TIED_NOT_SENT_OFF:
+        n->not_sent_off++;
+        return;
     case TIED_NOT_SENT_NONE:
     case TIED_NOT_SENT_COUNT:
         break;

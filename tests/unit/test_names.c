@@ -42,6 +42,8 @@ static void each_list_has_one_name_per_value (void **state)
     CHECK_LIST (tied_reject_name, TIED_REJECT_MAP);
     CHECK_LIST (tied_cancel_name, TIED_CANCEL_MAP);
     CHECK_LIST (tied_not_sent_name, TIED_NOT_SENT_MAP);
+    CHECK_LIST (tied_governor_state_name, TIED_GOVERNOR_STATE_MAP);
+    CHECK_LIST (tied_governor_reason_name, TIED_GOVERNOR_REASON_MAP);
     CHECK_LIST (tied_copy_fate_name, TIED_COPY_MAP);
     CHECK_LIST (tied_wire_type_name, TIED_WIRE_TYPE_MAP);
     CHECK_LIST (tied_wire_fault_name, TIED_WIRE_FAULT_MAP);

@@ -11,6 +11,7 @@
 #define TIED_CLIENT_CORE_H
 
 #include <tied/error.h>
+#include <tied/policy.h>
 #include <tied/types.h>
 
 TIED_BEGIN_DECLS
@@ -18,8 +19,6 @@ TIED_BEGIN_DECLS
 typedef struct tied_client_core tied_client_core_t;
 
 #define TIED_NO_REPLICA UINT32_MAX
-/* Stagger from the measured delay, see struct tied_client_core_options. */
-#define TIED_STAGGER_AUTO UINT64_MAX
 /* hedge_ns: no hedge, which a struct full of zeros says too; or one together with the first copy,
  * in the same step unless that has much other work. */
 #define TIED_HEDGE_NONE 0u
@@ -98,6 +97,14 @@ struct tied_client_core_options {
     X (not_sent_deadline_near)                                                                     \
     X (not_sent_link_down)                                                                         \
     X (not_sent_copies_max)                                                                        \
+    X (not_sent_budget)                                                                            \
+    X (not_sent_governor)                                                                          \
+    X (not_sent_cold)                                                                              \
+    X (not_sent_no_benefit)                                                                        \
+    X (not_sent_canary)                                                                            \
+    X (not_sent_shadow)                                                                            \
+    X (not_sent_chain_stop)                                                                        \
+    X (not_sent_off)                                                                               \
     X (replicas_lost)     /* link lost, restarted under us, or suspect */                          \
     X (replicas_misnamed) /* WELCOME carries another id than configured */
 

@@ -7,6 +7,7 @@
 #include <tied/export.h>
 #include <tied/error.h>
 #include <tied/types.h>
+#include <tied/policy.h>
 #include <tied/wire.h>
 #include <tied/replica_core.h>
 #include <tied/client_core.h>

@@ -86,7 +86,29 @@ struct tied_load {
     X (ANSWERED, 3, "answered")             /* the call ended before the copy was due */           \
     X (DEADLINE_NEAR, 4, "deadline_near")   /* less than min_remaining was left */                 \
     X (LINK_DOWN, 5, "link_down")           /* its replica was lost, or the pipe there is full */  \
-    X (COPIES_MAX, 6, "copies_max")         /* copies_max leaves no room for it */
+    X (COPIES_MAX, 6, "copies_max")         /* copies_max leaves no room for it */                 \
+    X (BUDGET, 7, "budget")                 /* the method's extra_load is used up */               \
+    X (GOVERNOR, 8, "governor")             /* extra copies do harm or do not pay just now */      \
+    X (COLD, 9, "cold")                     /* too few samples yet, and no delay for that case */  \
+    X (NO_BENEFIT, 10, "no_benefit")        /* a copy sent then would not be done sooner */        \
+    X (CANARY, 11, "canary")                /* not among the share of calls that may */            \
+    X (SHADOW, 12, "shadow")                /* would have been sent: shadow mode sends nothing */  \
+    X (CHAIN_STOP, 13, "chain_stop")        /* made inside a call that had extra copies itself */  \
+    X (OFF, 14, "off")                      /* the kill switch */
+
+#define TIED_GOVERNOR_STATE_MAP(X)                                                                 \
+    X (OPEN, 0, "open")                                                                            \
+    X (STOPPED, 1, "stopped")                                                                      \
+    X (PROBING, 2, "probing")
+
+/* Why the governor stopped extra copies. */
+#define TIED_GOVERNOR_REASON_MAP(X)                                                                \
+    X (NONE, 0, "none")                                                                            \
+    X (REJECTIONS, 1, "rejections") /* too many of them are refused */                             \
+    X (DEPTH, 2, "depth")           /* queues are long everywhere */                               \
+    X (ERRORS, 3, "errors")         /* too many calls end with an application error */             \
+    X (DUPLICATES, 4, "duplicates") /* too many tied calls run twice */                            \
+    X (NO_GAIN, 5, "no_gain")       /* hedges win too rarely */
 
 /* What became of a copy that was sent, as its client sees it. */
 #define TIED_COPY_MAP(X)                                                                           \
@@ -97,13 +119,15 @@ struct tied_load {
     X (LOST, 4, "lost")           /* its replica or link was lost */                               \
     X (ABANDONED, 5, "abandoned") /* the call ended by deadline or by the caller */
 
-#define TIED_ENUM_(prefix, name, value)        TIED_##prefix##_##name = (value),
-#define TIED_ENUM_MODE_(name, value, text)     TIED_ENUM_ (MODE, name, value)
-#define TIED_ENUM_OUTCOME_(name, value, text)  TIED_ENUM_ (OUTCOME, name, value)
-#define TIED_ENUM_REJECT_(name, value, text)   TIED_ENUM_ (REJECT, name, value)
-#define TIED_ENUM_CANCEL_(name, value, text)   TIED_ENUM_ (CANCEL, name, value)
-#define TIED_ENUM_NOT_SENT_(name, value, text) TIED_ENUM_ (NOT_SENT, name, value)
-#define TIED_ENUM_COPY_(name, value, text)     TIED_ENUM_ (COPY, name, value)
+#define TIED_ENUM_(prefix, name, value)               TIED_##prefix##_##name = (value),
+#define TIED_ENUM_MODE_(name, value, text)            TIED_ENUM_ (MODE, name, value)
+#define TIED_ENUM_OUTCOME_(name, value, text)         TIED_ENUM_ (OUTCOME, name, value)
+#define TIED_ENUM_REJECT_(name, value, text)          TIED_ENUM_ (REJECT, name, value)
+#define TIED_ENUM_CANCEL_(name, value, text)          TIED_ENUM_ (CANCEL, name, value)
+#define TIED_ENUM_NOT_SENT_(name, value, text)        TIED_ENUM_ (NOT_SENT, name, value)
+#define TIED_ENUM_COPY_(name, value, text)            TIED_ENUM_ (COPY, name, value)
+#define TIED_ENUM_GOVERNOR_STATE_(name, value, text)  TIED_ENUM_ (GOVERNOR, name, value)
+#define TIED_ENUM_GOVERNOR_REASON_(name, value, text) TIED_ENUM_ (GOVERNOR_REASON, name, value)
 enum tied_mode {
     TIED_MODE_MAP (TIED_ENUM_MODE_)
 };
@@ -121,6 +145,12 @@ enum tied_cancel {
 enum tied_not_sent {
     TIED_NOT_SENT_MAP (TIED_ENUM_NOT_SENT_) TIED_NOT_SENT_COUNT
 };
+enum tied_governor_state {
+    TIED_GOVERNOR_STATE_MAP (TIED_ENUM_GOVERNOR_STATE_)
+};
+enum tied_governor_reason {
+    TIED_GOVERNOR_REASON_MAP (TIED_ENUM_GOVERNOR_REASON_) TIED_GOVERNOR_REASON_COUNT
+};
 enum tied_copy_fate {
     TIED_COPY_MAP (TIED_ENUM_COPY_) TIED_COPY_COUNT
 };
@@ -131,6 +161,8 @@ enum tied_copy_fate {
 #undef TIED_ENUM_CANCEL_
 #undef TIED_ENUM_NOT_SENT_
 #undef TIED_ENUM_COPY_
+#undef TIED_ENUM_GOVERNOR_STATE_
+#undef TIED_ENUM_GOVERNOR_REASON_
 
 /**
  * Printed name of a value, as used in JSON and logs ("app_error"); "?" for a value outside the
@@ -149,6 +181,8 @@ TIED_EXPORT const char *tied_outcome_name (int outcome);
 TIED_EXPORT const char *tied_reject_name (int reason);
 TIED_EXPORT const char *tied_cancel_name (int reason);
 TIED_EXPORT const char *tied_not_sent_name (int reason);
+TIED_EXPORT const char *tied_governor_state_name (int state);
+TIED_EXPORT const char *tied_governor_reason_name (int reason);
 TIED_EXPORT const char *tied_copy_fate_name (int fate);
 
 /**
