@@ -10,7 +10,7 @@
 #include "app.h"
 #include "base/assert.h"
 #include "base/util.h"
-#include "scenario/policy_text.h"
+#include "tools/policy_text.h"
 #include "tools/units.h"
 
 #include <tied/error.h>
@@ -50,7 +50,7 @@ static int parse_percentile (void *value, const char *text, char *why)
     char name[32];
     if ((size_t)snprintf (name, sizeof name, "p%s", text[0] == 'p' ? text + 1 : text) <
             sizeof name &&
-        sim_percentile_parse (name, value) == 0)
+        ti_percentile_parse (name, value) == 0)
         return TIED_OK;
     snprintf (why, TI_CLI_WHY_MAX,
               "give a percentile above 0 and below 100 with up to 4 decimals, as in 99.9");

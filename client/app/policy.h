@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A policy of the load tool: MODE[:STAGGER][+hedge:DELAY][/PICK], as in "tied:1ms/random" or
- * "single+hedge:10ms". Without PICK, single means a random replica, as a client without load
- * reports has it, and tied means informed.
+ * "single+hedge:10ms". The grammar is that of tools/policy_text.h; this is what a call takes of it.
  */
 #ifndef TIED_CLIENT_POLICY_H
 #define TIED_CLIENT_POLICY_H

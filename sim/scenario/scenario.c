@@ -18,23 +18,11 @@ const char *const sim_arrivals_words[] = {
     NULL,
 };
 
+#define POLICY_WORD(name, text, takes) [SIM_POLICY_##name] = (text),
 const char *const sim_policy_words[] = {
-    [SIM_POLICY_SINGLE] = "single",
-    [SIM_POLICY_TIED] = "tied",
-    [SIM_POLICY_HEDGE] = "hedge",
-    [SIM_POLICY_TIED_HEDGE] = "tied-hedge",
-    [SIM_POLICY_CLONE] = "clone",
-    [SIM_POLICY_CENTRAL] = "central",
-    [SIM_POLICY_JSQ] = "jsq",
-    [SIM_POLICY_LAEDGE] = "laedge",
-    [SIM_POLICY_NETCLONE] = "netclone",
-    [SIM_POLICY_PREQUAL] = "prequal",
-    [SIM_POLICY_PREQUAL_RIF] = "prequal-rif",
-    [SIM_POLICY_C3] = "c3",
-    [SIM_POLICY_IDEAL_COS] = "ideal-cos",
-    [SIM_POLICY_IDEAL_COC] = "ideal-coc",
-    [SIM_POLICY_KINDS] = NULL,
+    SIM_POLICY_MODES (POLICY_WORD) SIM_POLICY_MORE (POLICY_WORD)[SIM_POLICY_KINDS] = NULL,
 };
+#undef POLICY_WORD
 
 void sim_scenario_init (struct sim_scenario *self)
 {

@@ -122,25 +122,31 @@ struct sim_network {
     uint32_t high_water;           /* messages under way in one direction of a connection; 0: any */
 };
 
+/* Through the cores: the modes of the library, and what else clients can do. Then references, which
+ * have no protocol, see sim/reference. A row: kind, name, what may follow it (tools/policy_text.h).
+ */
+#define SIM_POLICY_MODES(X)                                                                        \
+    X (SINGLE, "single", MODE)                                                                     \
+    X (TIED, "tied", MODE)
+#define SIM_POLICY_MORE(X)                                                                         \
+    X (HEDGE, "hedge", DELAY)         /* single, a further copy after hedge_ns */                  \
+    X (TIED_HEDGE, "tied-hedge", TIE) /* tied, a further copy after hedge_ns */                    \
+    X (CLONE, "clone", COPIES)        /* two copies at once that know nothing of each other */     \
+    X (CENTRAL, "central", NOTHING)   /* one queue, dispatch takes no time: the floor */           \
+    X (JSQ, "jsq", D)                 /* join the shortest of d queues, perfect information */     \
+    X (LAEDGE, "laedge", NOTHING) /* coordinator: two copies if two idle, else one, or queue */    \
+    X (NETCLONE, "netclone", NOTHING) /* two copies if both sampled replicas idle, no cancel */    \
+    X (PREQUAL, "prequal", NOTHING)   /* probes, hot and cold */                                   \
+    X (PREQUAL_RIF, "prequal-rif", NOTHING) /* probes, fewest requests in flight */                \
+    X (C3, "c3", NOTHING)                   /* ranking by reported queue and rates */              \
+    X (IDEAL_COS, "ideal-cos", D)           /* d copies, cancel on start at once, no delays */     \
+    X (IDEAL_COC, "ideal-coc", D)           /* d copies, cancel on completion at once, no delays */
+
+#define SIM_POLICY_ENUM_(name, text, takes) SIM_POLICY_##name,
 enum sim_policy_kind {
-    /* Through the cores. */
-    SIM_POLICY_SINGLE = 0,
-    SIM_POLICY_TIED,
-    SIM_POLICY_HEDGE,      /* single, a further copy after hedge_ns */
-    SIM_POLICY_TIED_HEDGE, /* tied, a further copy after hedge_ns */
-    SIM_POLICY_CLONE,      /* two copies at once that know nothing of each other */
-    /* References: no protocol, see sim/reference. */
-    SIM_POLICY_CENTRAL,     /* one queue before all workers, dispatch takes no time: the floor */
-    SIM_POLICY_JSQ,         /* join the shortest of d queues, perfect information */
-    SIM_POLICY_LAEDGE,      /* coordinator: two copies if two replicas idle, else one, else queue */
-    SIM_POLICY_NETCLONE,    /* two copies if both sampled replicas are idle, no cancel */
-    SIM_POLICY_PREQUAL,     /* probes, hot and cold */
-    SIM_POLICY_PREQUAL_RIF, /* probes, fewest requests in flight */
-    SIM_POLICY_C3,          /* ranking by reported queue and rates */
-    SIM_POLICY_IDEAL_COS,   /* d copies, cancel on start at once, no delays */
-    SIM_POLICY_IDEAL_COC,   /* d copies, cancel on completion at once, no delays */
-    SIM_POLICY_KINDS
+    SIM_POLICY_MODES (SIM_POLICY_ENUM_) SIM_POLICY_MORE (SIM_POLICY_ENUM_) SIM_POLICY_KINDS
 };
+#undef SIM_POLICY_ENUM_
 
 struct sim_policy {
     char name[SIM_VARIANT_MAX]; /* less than SIM_NAME_MAX of it are the scenario's */

@@ -70,7 +70,10 @@ static const char head[] =
     "  `{think: \"uniform(1ms,9ms)\"}`.\n"
     "- Brackets: `[0, 1)` holds 0 and does not hold 1.\n"
     "- Names of files are relative to the folder of the scenario.\n"
-    "\n"
+    "\n";
+
+/* In two parts: a compiler must take no longer texts. */
+static const char words[] =
     "## Policies in one word\n"
     "\n"
     "`KIND[(D)][:STAGGER][+hedge:DELAY][/WORD]...`, as `tied-client bench --policy` has it, and "
@@ -102,7 +105,9 @@ static const char head[] =
     "unless\n"
     "said otherwise. DELAY is a percentile of `single` in the same scenario (`p95`, the default) "
     "or a\n"
-    "duration. `keep` sends no cancel to the losers. D is 2 unless given. So `tied:1ms/random`,\n"
+    "duration; STAGGER is a duration, or `auto` as without it. `keep` sends no cancel to the "
+    "losers. D is\n"
+    "2 unless given. So `tied:1ms/random`,\n"
     "`hedge/10ms`, `hedge/p99`, `clone/keep`, `jsq(3)`, `single/informed` are policies, and their "
     "text\n"
     "is their name in reports.\n"
@@ -133,6 +138,7 @@ int sim_schema_print_markdown (FILE *file)
     struct sim_form form = {.times = {.path = ""}};
     sim_scenario_init (&form.scenario);
     fputs (head, file);
+    fputs (words, file);
     int rc = sim_schema_print_tables (&sim_scenario_schema, &form, file);
     sim_scenario_deinit (&form.scenario);
     print_presets (file);

@@ -209,7 +209,7 @@ static const struct sim_field policy_fields[] = {
      .help = "what the other keys change"},
     {.key = "name", .type = SIM_TYPE_WORD, .offset = P (name), .size = SIM_NAME_MAX,
      .default_text = "the text of `kind`", .help = "in reports; each name once"},
-    {.key = "pick", .type = SIM_TYPE_CHOICE, .offset = P (pick), .choices = sim_pick_words,
+    {.key = "pick", .type = SIM_TYPE_CHOICE, .offset = P (pick), .choices = ti_pick_words,
      .only = CORES, .default_text = "`informed` when tied, else `random`",
      .help = "how replicas are chosen"},
     {.key = "samples", .type = SIM_TYPE_U32, .offset = P (pick_samples), .min = 2, .max = 64,
@@ -229,7 +229,7 @@ static const struct sim_field policy_fields[] = {
     {.key = "keep_losers", .type = SIM_TYPE_BOOL, .offset = P (keeps_losers),
      .only = CORES & ~ONLY (SIM_POLICY_SINGLE),
      .help = "no cancel when another copy has answered"},
-    {.key = "d", .type = SIM_TYPE_U32, .offset = P (d), .min = 1, .max = 64,
+    {.key = "d", .type = SIM_TYPE_U32, .offset = P (d), .min = 1, .max = TI_POLICY_D_MAX,
      .only = ONLY (SIM_POLICY_JSQ) | ONLY (SIM_POLICY_IDEAL_COS) | ONLY (SIM_POLICY_IDEAL_COC),
      .help = "queues looked at, or copies"},
     {.key = NULL}};

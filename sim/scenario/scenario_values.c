@@ -105,7 +105,7 @@ int sim_parse_percentile (struct sim_reader *reader,
     char quoted[TI_CLI_QUOTE_MAX];
     uint32_t ppm = 0;
     (void)field;
-    if (strcmp (node->text, "mean") != 0 && sim_percentile_parse (node->text, &ppm))
+    if (strcmp (node->text, "mean") != 0 && ti_percentile_parse (node->text, &ppm))
         return sim_reader_refuse (reader, node, "%s is unknown: write mean, or one such as p99.9",
                                   ti_cli_quote (node->text, quoted));
     published->ppm = ppm;

@@ -32,10 +32,9 @@ static const char *parse_value (enum sim_grid_key key, const char *text, struct 
                                            : "give whole numbers from 1 to 65536";
         return NULL;
     }
-    if (key == SIM_GRID_STAGGER && strcmp (text, "auto") == 0) {
-        out->value = TIED_STAGGER_AUTO;
-        return NULL;
-    }
+    if (key == SIM_GRID_STAGGER)
+        return ti_stagger_parse (text, &out->value) ? "give durations as in 0s or 1ms, or auto"
+                                                    : NULL;
     if (key == SIM_GRID_HEDGE) {
         struct sim_policy hedged = {.hedge_ppm = 0};
         if (sim_hedge_parse (text, &hedged))
@@ -45,10 +44,7 @@ static const char *parse_value (enum sim_grid_key key, const char *text, struct 
         return NULL;
     }
     rc = ti_parse_duration (text, &out->value);
-    if (rc || out->value > TIED_S (3600))
-        return key == SIM_GRID_STAGGER ? "give durations as in 0s or 1ms, or auto"
-                                       : "give durations as in 5ms";
-    return NULL;
+    return rc || out->value > TIED_S (3600) ? "give durations as in 5ms" : NULL;
 }
 
 static int refuse (char *why, const char *text, const char *reason)
