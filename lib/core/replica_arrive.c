@@ -39,6 +39,9 @@ static void count_rejected (struct tied_replica_counters *counters, enum tied_re
     case TIED_REJECT_TOO_LARGE:
         counters->rejected_too_large++;
         return;
+    case TIED_REJECT_DUPLICATE:
+        counters->rejected_duplicate++;
+        return;
     case TIED_REJECT_NONE:
     case TIED_REJECT_EXPIRED:
     case TIED_REJECT_COUNT:
@@ -166,6 +169,9 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
         return;
     case TI_ARRIVAL_MERGED:
         counters->merged++;
+        return;
+    case TI_ARRIVAL_SECOND:
+        refuse (self, request, TIED_REJECT_DUPLICATE);
         return;
     case TI_ARRIVAL_NEW:
     case TI_ARRIVAL_NEW_UNTIED:

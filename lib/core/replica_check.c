@@ -15,7 +15,7 @@ static void check_counters (const tied_replica_core_t *self)
     TI_ASSERT (n->rejected == n->rejected_busy + n->rejected_full + n->rejected_too_late +
                                   n->rejected_draining + n->rejected_not_permitted +
                                   n->rejected_unknown_method + n->rejected_stale +
-                                  n->rejected_too_large);
+                                  n->rejected_too_large + n->rejected_duplicate);
     TI_ASSERT (n->started_received ==
                n->started_effective + n->started_early + n->started_late + n->started_moot);
     TI_ASSERT (n->cancel_received == n->cancel_queued + n->cancel_running + n->cancel_unknown);

@@ -5,6 +5,29 @@
 
 #include "base/assert.h"
 
+/* It will answer its client. */
+static bool is_live_for (const struct ti_slot *slot, uint32_t client)
+{
+    return slot->client == client && !(slot->flags & TI_SLOT_CANCELLED);
+}
+
+static bool is_hedge (const struct tied_replica_request *request)
+{
+    return request->copy >= 2 &&
+           (request->flags & (TIED_REQUEST_TIED | TIED_REQUEST_REISSUE | TIED_REQUEST_LAST)) == 0;
+}
+
+/* A live copy of this call from this client waits or runs here. */
+static bool has_live (const struct ti_queue *queue, struct tied_call_id call, uint32_t client)
+{
+    struct ti_idmap_cursor cursor;
+    uint32_t slot = ti_idmap_find_first (&queue->index, call, &cursor);
+
+    while (slot != TI_IDMAP_NONE && !is_live_for (ti_queue_slot_const (queue, slot), client))
+        slot = ti_idmap_find_next (&queue->index, call, &cursor);
+    return slot != TI_IDMAP_NONE;
+}
+
 enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
                                struct ti_recent *recent,
                                const struct tied_replica_request *request)
@@ -36,7 +59,7 @@ enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
              slot = ti_idmap_find_next (&queue->index, request->call, &cursor)) {
             struct ti_slot *other = ti_queue_slot (queue, slot);
 
-            if (other->client != request->client || (other->flags & TI_SLOT_CANCELLED))
+            if (!is_live_for (other, request->client))
                 continue;
             if (other->state == TI_SLOT_QUEUED)
                 other->flags |= TI_SLOT_UNTIED;
@@ -46,6 +69,8 @@ enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
         if (is_merged)
             return TI_ARRIVAL_MERGED;
     }
+    if (is_hedge (request) && has_live (queue, request->call, request->client))
+        return TI_ARRIVAL_SECOND;
     return index != TI_NOTE_NONE ? TI_ARRIVAL_NEW_UNTIED : TI_ARRIVAL_NEW;
 }
 

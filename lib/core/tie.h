@@ -14,14 +14,18 @@ enum ti_arrival {
     TI_ARRIVAL_NEW_UNTIED, /* go on; its sibling has said that this is the only copy */
     TI_ARRIVAL_DUPLICATE,  /* this very copy is here, or has been dealt with: ignore */
     TI_ARRIVAL_TOMBSTONED, /* its sibling started before it came: drop it in silence */
-    TI_ARRIVAL_MERGED      /* a re-issue, and another copy of its call will answer: ignore */
+    TI_ARRIVAL_MERGED,     /* a re-issue, and another copy of its call will answer: ignore */
+    TI_ARRIVAL_SECOND      /* a hedge, and another copy of its call is here: refuse */
 };
 
 /*
  * Judge an arriving copy. A tombstone that it meets becomes a note that the copy is gone, so that
  * the same copy does not pass a second time. A re-issue unties every queued copy of its call; only
  * copies of the same client count, for another client would get the answer, and none whose handler
- * was told to stop: the client was silent for long then, and is back.
+ * was told to stop: the client was silent for long then, and is back. A hedge behind a copy of its
+ * own call would wait for the same workers, or run beside it at the same replica: it is worth
+ * nothing here, and its client can send it elsewhere. Not if it is the last copy: then nobody else
+ * is left to answer, whatever is here.
  */
 enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
                                struct ti_recent *recent,

@@ -337,6 +337,7 @@ static void refuse (struct model *self, const struct tied_replica_request *reque
         [TIED_REJECT_EXPIRED] = &n->expired,
         [TIED_REJECT_STALE] = &n->rejected_stale,
         [TIED_REJECT_TOO_LARGE] = &n->rejected_too_large,
+        [TIED_REJECT_DUPLICATE] = &n->rejected_duplicate,
     };
     struct tied_replica_action *action = act (self, TIED_REPLICA_ACT_REJECT);
 
@@ -409,6 +410,21 @@ static bool merge (struct model *self, const struct tied_replica_request *reques
     return is_merged;
 }
 
+/* A hedge that comes where a copy of its call is. */
+static bool is_second (const struct model *self, const struct tied_replica_request *request)
+{
+    uint32_t i;
+
+    if (request->copy < 2 ||
+        (request->flags & (TIED_REQUEST_TIED | TIED_REQUEST_LAST | TIED_REQUEST_REISSUE)) != 0)
+        return false;
+    for (i = 0; i < self->copies_count; i++)
+        if (same (self->copies[i].call, request->call) &&
+            self->copies[i].client == request->client && !self->copies[i].is_cancelled)
+            return true;
+    return false;
+}
+
 static void
 admit (struct model *self, const struct tied_replica_request *r, tied_duration_t left, bool untied)
 {
@@ -471,6 +487,10 @@ static void request (struct model *self, const struct tied_replica_request *r, u
     }
     if (merge (self, r)) {
         self->counters.merged++;
+        return;
+    }
+    if (is_second (self, r)) {
+        refuse (self, r, TIED_REJECT_DUPLICATE);
         return;
     }
     reason = limits (self, r, left);

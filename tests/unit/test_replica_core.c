@@ -114,6 +114,24 @@ static void each_refusal_says_why (void **state)
     fixture_close (&f);
 }
 
+/* Also where no limit would refuse it, and where it is leaving: DUPLICATE tells the client more. */
+static void a_hedge_where_its_call_waits_is_refused_before_all_limits (void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_fixture (&f);
+    fixture_send (&f, 1, 0);
+    fixture_send (&f, 1, 2);
+    fixture_reason (&f, TIED_REJECT_DUPLICATE);
+    fixture_simple (&f, TIED_REPLICA_EV_DRAIN);
+    fixture_send (&f, 1, 3);
+    fixture_reason (&f, TIED_REJECT_DUPLICATE);
+    CHECK_U64 (fixture_counters (&f)->rejected_duplicate, ==, 2);
+    CHECK_U64 (fixture_depth (&f), ==, 1);
+    fixture_close (&f);
+}
+
 static void our_incarnation_and_none_are_welcome (void **state)
 {
     struct tied_replica_event event = fixture_request (1, 0);
@@ -269,8 +287,12 @@ static void a_cancel_takes_every_copy_of_the_call (void **state)
     open_fixture (&f);
     fixture_send (&f, 1, 0);
     CHECK_U64 (fixture_take (&f), ==, 0);
-    for (copy = 10; copy > 0; copy--)
-        fixture_send (&f, 1, copy);
+    for (copy = 10; copy > 0; copy--) {
+        struct tied_replica_event event = fixture_request (1, copy);
+
+        event.u.request.flags = TIED_REQUEST_LAST;
+        fixture_feed (&f, &event);
+    }
     fixture_send (&f, 2, 0);
     fixture_cancel (&f, 0, 1);
     CHECK_U64 (f.count, ==, 11);
@@ -471,6 +493,7 @@ int main (void)
         cmocka_unit_test (no_more_copies_run_than_there_are_workers),
         cmocka_unit_test (later_hedges_wait_behind_if_asked),
         cmocka_unit_test (each_refusal_says_why),
+        cmocka_unit_test (a_hedge_where_its_call_waits_is_refused_before_all_limits),
         cmocka_unit_test (our_incarnation_and_none_are_welcome),
         cmocka_unit_test (a_copy_that_cannot_start_in_time_is_refused),
         cmocka_unit_test (an_expired_copy_is_answered_and_the_next_one_runs),

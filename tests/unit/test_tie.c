@@ -282,6 +282,30 @@ static void a_reissue_does_not_merge_with_a_copy_of_another_client (void **state
     CHECK_U64 (started (&world, 0, &slot), ==, TI_STARTED_EFFECTIVE);
 }
 
+/* Behind a copy of its own call it would wait for the same workers. */
+static void a_hedge_is_second_where_a_live_copy_of_its_call_is (void **state)
+{
+    static const uint32_t others[] = {TIED_REQUEST_TIED, TIED_REQUEST_LAST};
+    struct world world;
+    uint32_t slot;
+
+    (void)state;
+    open_world (&world);
+    slot = hold (&world, 1, TI_SLOT_TIED);
+    CHECK_U64 (arrive (&world, 2, 0), ==, TI_ARRIVAL_SECOND);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        CHECK_U64 (arrive (&world, 2, others[i]), ==, TI_ARRIVAL_NEW);
+    CHECK_U64 (arrive (&world, 0, 0), ==, TI_ARRIVAL_NEW);
+    ti_queue_start (&world.queue, slot, 0);
+    CHECK_U64 (arrive (&world, 2, 0), ==, TI_ARRIVAL_SECOND);
+    CHECK_U64 (ti_queue_slot (&world.queue, slot)->flags, ==, TI_SLOT_TIED);
+    ti_queue_slot (&world.queue, slot)->flags |= TI_SLOT_CANCELLED;
+    CHECK_U64 (arrive (&world, 2, 0), ==, TI_ARRIVAL_NEW);
+    ti_queue_slot (&world.queue, slot)->flags = 0;
+    ti_queue_slot (&world.queue, slot)->client = 5;
+    CHECK_U64 (arrive (&world, 2, 0), ==, TI_ARRIVAL_NEW);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -301,6 +325,7 @@ int main (void)
         cmocka_unit_test (a_reissue_merges_with_a_waiting_or_running_copy),
         cmocka_unit_test (a_reissue_does_not_merge_with_a_copy_that_was_told_to_stop),
         cmocka_unit_test (a_reissue_does_not_merge_with_a_copy_of_another_client),
+        cmocka_unit_test (a_hedge_is_second_where_a_live_copy_of_its_call_is),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -69,15 +69,16 @@ struct tied_replica_core_options {
     X (rejected_unknown_method)                                                                    \
     X (rejected_stale)                                                                             \
     X (rejected_too_large)                                                                         \
-    X (started_sent)      /* the link took STARTED; counted when the copy ends */                  \
-    X (started_unsent)    /* STARTED wanted, but the peer's link is down or full */                \
-    X (started_received)  /* = sum of the four below */                                            \
-    X (started_effective) /* removed a queued copy */                                              \
-    X (started_early)     /* came before the copy: a tombstone waits for it */                     \
-    X (started_late)      /* its sibling here runs or has run: a duplicate execution */            \
-    X (started_moot)      /* its sibling here was refused, expired, dropped or untied */           \
-    X (untie_sent)        /* TELL_UNTIE actions */                                                 \
-    X (untie_unsent)      /* the peer's link is down, or an action could not be sent */            \
+    X (rejected_duplicate) /* a hedge that found another copy of its call here */                  \
+    X (started_sent)       /* the link took STARTED; counted when the copy ends */                 \
+    X (started_unsent)     /* STARTED wanted, but the peer's link is down or full */               \
+    X (started_received)   /* = sum of the four below */                                           \
+    X (started_effective)  /* removed a queued copy */                                             \
+    X (started_early)      /* came before the copy: a tombstone waits for it */                    \
+    X (started_late)       /* its sibling here runs or has run: a duplicate execution */           \
+    X (started_moot)       /* its sibling here was refused, expired, dropped or untied */          \
+    X (untie_sent)         /* TELL_UNTIE actions */                                                \
+    X (untie_unsent)       /* the peer's link is down, or an action could not be sent */           \
     X (untie_received)                                                                             \
     X (cancel_received)    /* = sum of the three below */                                          \
     X (cancel_queued)      /* removed at least one queued copy */                                  \

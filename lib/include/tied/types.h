@@ -46,7 +46,9 @@ struct tied_load {
 
 #define TIED_MODE_MAP(X)                                                                           \
     X (SINGLE, 0, "single") /* one copy */                                                         \
-    X (TIED, 1, "tied")     /* two copies that name each other; the later start is dropped */
+    X (TIED, 1, "tied")     /* two copies that name each other; the later start is dropped */      \
+    X (PARK, 2, "park")     /* tied; what would be dropped is kept until the starter has ended */  \
+    X (EXCLUSIVE, 3, "exclusive") /* tied; the second copy starts only by the first one's leave */
 
 #define TIED_OUTCOME_MAP(X)                                                                        \
     X (OK, 0, "ok")                       /* a replica answered with status 0 */                   \
@@ -70,7 +72,8 @@ struct tied_load {
     X (UNKNOWN_METHOD, 6, "unknown_method") /* no handler has this name */                         \
     X (EXPIRED, 7, "expired")               /* its time ran out in the queue; it did not run */    \
     X (STALE, 8, "stale")                   /* meant for an earlier incarnation of this replica */ \
-    X (TOO_LARGE, 9, "too_large")           /* the body is over this replica's limit */
+    X (TOO_LARGE, 9, "too_large")           /* the body is over this replica's limit */            \
+    X (DUPLICATE, 10, "duplicate")          /* another copy of this call waits or runs here */
 
 /* Why a client cancels a copy. Numbers are those of the wire. */
 #define TIED_CANCEL_MAP(X)                                                                         \
