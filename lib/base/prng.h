@@ -6,6 +6,7 @@
 #ifndef TI_PRNG_H
 #define TI_PRNG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct ti_prng {
@@ -44,6 +45,33 @@ static inline uint32_t ti_prng_below_32 (struct ti_prng *self, uint32_t bound)
     if ((uint32_t)product < bound)
         return ti_prng_reject (self, product, bound);
     return (uint32_t)(product >> 32);
+}
+
+/* So that two bounds have a product of 32 bits. */
+#define TI_PRNG_FOUR_MAX 65536u
+
+/* Two numbers of 32 random bits: what the first multiplication leaves below serves the second
+ * (Brackett-Rozinsky, Lemire 2024). False: one of the few that would make some pairs likelier. */
+static inline bool
+ti_prng_split (uint32_t bits, uint32_t bound_a, uint32_t bound_b, uint32_t out[2])
+{
+    const uint64_t a = (uint64_t)bits * bound_a;
+    const uint64_t b = (uint64_t)(uint32_t)a * bound_b;
+    const uint32_t pairs = bound_a * bound_b;
+    out[0] = (uint32_t)(a >> 32);
+    out[1] = (uint32_t)(b >> 32);
+    return (uint32_t)b >= pairs || (uint32_t)b >= (0u - pairs) % pairs;
+}
+
+/* Four numbers at once, the i-th uniform in [0, bound - i) whatever the others are; bound in
+ * [4, TI_PRNG_FOUR_MAX]. */
+static inline void ti_prng_four (struct ti_prng *self, uint32_t bound, uint32_t out[4])
+{
+    uint64_t bits;
+    do
+        bits = ti_prng_next (self);
+    while (!ti_prng_split ((uint32_t)(bits >> 32), bound, bound - 1, out) ||
+           !ti_prng_split ((uint32_t)bits, bound - 2, bound - 3, out + 2));
 }
 
 /* The same for any bound. */

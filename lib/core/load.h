@@ -62,8 +62,10 @@ static inline uint64_t ti_load_score (const struct ti_load_scale *self,
         return own + mean;
     /* age < age_ns, so the product stays below 2^62. */
     const uint64_t faded = (age * self->inverse) >> (TI_LOAD_INVERSE_BITS - TI_LOAD_UNIT_BITS);
-    return own +
-           ((ti_load_total (load) * (TI_LOAD_UNIT - faded) + mean * faded) >> TI_LOAD_UNIT_BITS);
+    /* (total x (unit - faded) + mean x faded) / unit with one product less; what wraps comes back.
+     */
+    const uint64_t total = ti_load_total (load);
+    return own + ((total * TI_LOAD_UNIT + (mean - total) * faded) >> TI_LOAD_UNIT_BITS);
 }
 
 #endif

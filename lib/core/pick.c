@@ -10,16 +10,40 @@
 #include "base/assert.h"
 
 #define LOOKS_MAX 64u
+/* A place among the usable ones; a score has 45 bits at most (load.h). */
+#define RANK_BITS 16
 
-/* Draw the i-th sample. */
-static inline uint32_t draw (const struct ti_pick *self, uint32_t i)
+TI_STATIC_ASSERT (1u << RANK_BITS <= TI_PRNG_FOUR_MAX, "four can be drawn");
+
+static inline uint32_t swap (uint32_t *usable, uint32_t i, uint32_t j)
 {
-    uint32_t *usable = self->usable;
-    const uint32_t j = i + ti_prng_below_32 (self->prng, self->usable_count - i);
     const uint32_t drawn = usable[j];
     usable[j] = usable[i];
     usable[i] = drawn;
     return drawn;
+}
+
+/* Draw the i-th sample. */
+static inline uint32_t draw (const struct ti_pick *self, uint32_t i)
+{
+    return swap (self->usable, i, i + ti_prng_below_32 (self->prng, self->usable_count - i));
+}
+
+/* The first `count` samples, four at a time while there are as many. */
+static inline void draw_all (const struct ti_pick *self, uint32_t count)
+{
+    uint32_t *usable = self->usable;
+    struct ti_prng prng = *self->prng;
+    uint32_t i = 0;
+    for (; i + 4 <= count; i += 4) {
+        uint32_t further[4];
+        ti_prng_four (&prng, self->usable_count - i, further);
+        for (uint32_t k = 0; k < 4; k++)
+            (void)swap (usable, i + k, i + k + further[k]);
+    }
+    *self->prng = prng;
+    for (; i < count; i++)
+        (void)draw (self, i);
 }
 
 static inline uint64_t score (const struct ti_pick *self, const struct ti_replica *r)
@@ -29,9 +53,22 @@ static inline uint64_t score (const struct ti_pick *self, const struct ti_replic
     return ti_load_score (self->scale, self->mean, &r->load, r->load_at, r->in_flight, self->now);
 }
 
+/* The score of sample i, and i, so that of equal ones the first drawn is the lighter. */
+static inline uint64_t rank (const struct ti_pick *self, uint32_t i)
+{
+    return score (self, &self->replicas[self->usable[i]]) << RANK_BITS | i;
+}
+
 static uint64_t instance (const struct ti_pick *self, uint32_t replica)
 {
     return self->replicas[replica].incarnation;
+}
+
+/* The replica of a rank; UINT64_MAX: none. */
+static uint32_t sample (const struct ti_pick *self, uint64_t ranked)
+{
+    return ranked == UINT64_MAX ? TIED_NO_REPLICA
+                                : self->usable[ranked & ((UINT64_C (1) << RANK_BITS) - 1)];
 }
 
 /* The n-th replica from the turn on; n < replica_count. */
@@ -62,43 +99,52 @@ static void next_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t
     take_turn (self, *out_first);
 }
 
+/* The lightest sample that is another instance than `first`; if there is none among them, the first
+ * that is drawn further. UINT64_MAX: there is none at all. */
+static uint64_t other_instance (const struct ti_pick *self, uint32_t first, uint32_t samples)
+{
+    uint64_t best = UINT64_MAX;
+    for (uint32_t i = 0; i < self->usable_count && (i < samples || best == UINT64_MAX); i++) {
+        const uint32_t drawn = i < samples ? self->usable[i] : draw (self, i);
+        if (instance (self, drawn) != instance (self, first))
+            best = ti_min (best, rank (self, i));
+    }
+    return best;
+}
+
+/* Two of the samples, without a branch on which is lighter: that is as good as random. */
+static void lightest_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second)
+{
+    const uint32_t wanted = self->rule == TIED_PICK_RANDOM ? 2 : self->samples;
+    const uint32_t samples = (uint32_t)ti_min (wanted, self->usable_count);
+    uint64_t first = UINT64_MAX;
+    uint64_t second = UINT64_MAX;
+    TI_ASSERT (self->usable_count <= 1u << RANK_BITS);
+    draw_all (self, samples);
+    for (uint32_t i = 0; i < samples; i++) {
+        const uint64_t ranked = rank (self, i);
+        second = ti_min (second, ti_max (first, ranked));
+        first = ti_min (first, ranked);
+    }
+    *out_first = sample (self, first);
+    *out_second = sample (self, second);
+    if (*out_second == TIED_NO_REPLICA ||
+        instance (self, *out_first) != instance (self, *out_second))
+        return;
+    second = other_instance (self, *out_first, samples);
+    *out_second = sample (self, second);
+    if (second < first) {
+        *out_second = *out_first;
+        *out_first = sample (self, second);
+    }
+}
+
 void ti_pick_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second)
 {
-    if (self->rule == TIED_PICK_ROUND_ROBIN) {
+    if (self->rule == TIED_PICK_ROUND_ROBIN)
         next_pair (self, out_first, out_second);
-        return;
-    }
-    const uint32_t samples = self->rule == TIED_PICK_RANDOM ? 2 : self->samples;
-    uint32_t first = TIED_NO_REPLICA;
-    uint32_t second = TIED_NO_REPLICA;
-    uint64_t first_score = UINT64_MAX;
-    uint64_t second_score = UINT64_MAX;
-    uint64_t first_instance = 0; /* valid while there is a first */
-    for (uint32_t i = 0; i < self->usable_count; i++) {
-        if (i >= samples && second != TIED_NO_REPLICA)
-            break;
-        const uint32_t drawn = draw (self, i);
-        const struct ti_replica *r = &self->replicas[drawn];
-        if (first != TIED_NO_REPLICA && r->incarnation == first_instance)
-            continue;
-        const uint64_t drawn_score = score (self, r);
-        if (first == TIED_NO_REPLICA) {
-            first = drawn;
-            first_score = drawn_score;
-            first_instance = r->incarnation;
-        } else if (drawn_score < first_score) {
-            second = first;
-            second_score = first_score;
-            first = drawn;
-            first_score = drawn_score;
-            first_instance = r->incarnation;
-        } else if (drawn_score < second_score) {
-            second = drawn;
-            second_score = drawn_score;
-        }
-    }
-    *out_first = first;
-    *out_second = second;
+    else
+        lightest_pair (self, out_first, out_second);
 }
 
 static bool contains (const uint64_t *instances, uint32_t count, uint64_t wanted)

@@ -126,6 +126,42 @@ static void a_bound_of_one_draws_nothing (void **state)
     CHECK_MEM (&a, &b, sizeof a);
 }
 
+/* 6 x 5 x 4 x 3 outcomes, each some 1000 times: within six standard deviations. */
+static void four_at_once_are_uniform_together (void **state)
+{
+    (void)state;
+    static uint32_t seen[360];
+    struct ti_prng prng;
+    uint32_t drawn[4];
+    ti_prng_seed (&prng, 8);
+    for (int i = 0; i < 360000; i++) {
+        ti_prng_four (&prng, 6, drawn);
+        CHECK_TRUE (drawn[0] < 6 && drawn[1] < 5 && drawn[2] < 4 && drawn[3] < 3);
+        seen[((drawn[0] * 5 + drawn[1]) * 4 + drawn[2]) * 3 + drawn[3]]++;
+    }
+    for (int i = 0; i < 360; i++) {
+        CHECK_U64 (seen[i], >, 810);
+        CHECK_U64 (seen[i], <, 1190);
+    }
+}
+
+/* At the largest bound, one pair of draws of 65 536 falls where some values would be likelier. */
+static void four_at_once_reject_what_would_be_biased (void **state)
+{
+    (void)state;
+    uint32_t out[2];
+    CHECK_TRUE (!ti_prng_split (0, TI_PRNG_FOUR_MAX, TI_PRNG_FOUR_MAX - 1, out));
+    CHECK_TRUE (ti_prng_split (UINT32_MAX, TI_PRNG_FOUR_MAX, TI_PRNG_FOUR_MAX - 1, out));
+    CHECK_U64 (out[0], ==, TI_PRNG_FOUR_MAX - 1);
+    CHECK_U64 (out[1], ==, TI_PRNG_FOUR_MAX - 2);
+    uint64_t rejected = 0;
+    for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 257)
+        rejected += !ti_prng_split ((uint32_t)bits, 60000, 50000, out);
+    /* 2^32 - 60000 x 50000 of 2^32 */
+    CHECK_U64 (rejected, >, UINT64_C (1294967296) / 257 * 99 / 100);
+    CHECK_U64 (rejected, <, UINT64_C (1294967296) / 257 * 101 / 100);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -136,6 +172,8 @@ int main (void)
         cmocka_unit_test (a_bound_that_does_not_divide_the_range_is_not_biased),
         cmocka_unit_test (every_value_of_a_small_bound_is_equally_likely),
         cmocka_unit_test (a_bound_of_one_draws_nothing),
+        cmocka_unit_test (four_at_once_are_uniform_together),
+        cmocka_unit_test (four_at_once_reject_what_would_be_biased),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
