@@ -63,9 +63,9 @@ void ti_client_schedule (ti_core *self, uint32_t token)
     const struct ti_call *call = ti_call_at (self, token);
     const tied_time_t due = ti_client_due (call);
     if (due == TIED_NEVER)
-        (void)ti_heap_remove (&self->heap, token);
-    else if (!ti_heap_has (&self->heap, token) || ti_heap_time (&self->heap, token) != due)
-        ti_heap_set (&self->heap, token, due);
+        (void)ti_heap_remove (&self->due, token);
+    else if (!ti_heap_has (&self->due, token) || ti_heap_time (&self->due, token) != due)
+        ti_heap_set (&self->due, token, due);
 }
 
 void ti_client_wait (ti_core *self, uint32_t token)

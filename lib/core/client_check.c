@@ -47,7 +47,7 @@ static void check_call (const ti_core *self, uint32_t token)
     TI_ASSERT (is_in_waiting == call->is_waiting);
     if (!call->is_live) {
         TI_ASSERT (!call->is_waiting);
-        TI_ASSERT (!ti_heap_has (&self->heap, token));
+        TI_ASSERT (!ti_heap_has (&self->due, token));
         return;
     }
     ti_race_check (&call->race);
@@ -60,8 +60,8 @@ static void check_call (const ti_core *self, uint32_t token)
     const tied_time_t due = ti_client_due (call);
     TI_ASSERT (!call->race.is_hedge_planned || call->hedge_not_sent == TIED_NOT_SENT_NONE);
     TI_ASSERT (!call->race.is_hedge_planned || call->race.sent != 0 || call->is_waiting);
-    TI_ASSERT (ti_heap_has (&self->heap, token) == (due != TIED_NEVER));
-    TI_ASSERT (due == TIED_NEVER || ti_heap_time (&self->heap, token) == due);
+    TI_ASSERT (ti_heap_has (&self->due, token) == (due != TIED_NEVER));
+    TI_ASSERT (due == TIED_NEVER || ti_heap_time (&self->due, token) == due);
 }
 
 /* Length of a list of copies; each is alive, and doomed exactly if the list is. */
@@ -90,7 +90,7 @@ static void check_replica (const ti_core *self, uint32_t replica)
     const struct ti_replica *r = replica_at (self, replica);
     const bool has_link = r->state == TIED_REPLICA_GREETED || r->state == TIED_REPLICA_UP ||
                           r->state == TIED_REPLICA_SUSPECT;
-    TI_ASSERT (ti_heap_has (&self->heap, self->options.calls_max + replica) == has_link);
+    TI_ASSERT (ti_heap_has (&self->beats, replica) == has_link);
     TI_ASSERT (r->is_usable == (r->state == TIED_REPLICA_UP && r->avoid_beats == 0));
     TI_ASSERT (!r->is_usable || r->incarnation != 0);
     TI_ASSERT (r->in_flight == 0 || r->state == TIED_REPLICA_UP);
@@ -105,7 +105,8 @@ void tied_client_core_check (const tied_client_core_t *self)
     uint32_t tokens = 0;
     uint32_t in_flight = check_copies (self, ti_doomed_list (self), true);
     check_counters (self);
-    ti_heap_check (&self->heap);
+    ti_heap_check (&self->due);
+    ti_heap_check (&self->beats);
     for (uint32_t token = 0; token < self->options.calls_max; token++) {
         const struct ti_call *call = call_at (self, token);
         check_call (self, token);
@@ -221,6 +222,7 @@ uint64_t tied_client_core_hash (const tied_client_core_t *self)
         add (&hash, TI_AT_CONST (uint32_t, self, self->usable)[i]);
     add_list (self, &hash, ti_doomed_list (self));
     add_list (self, &hash, ti_waiting_list (self));
-    add (&hash, ti_heap_hash (&self->heap, self->now));
+    add (&hash, ti_heap_hash (&self->due, self->now));
+    add (&hash, ti_heap_hash (&self->beats, self->now));
     return hash.value;
 }

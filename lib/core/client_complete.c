@@ -267,7 +267,7 @@ void ti_client_complete (ti_core *self,
     send_cancels (self, token, cancel_reason (outcome), done->winner, winner_copy, dropped);
     retire_all (self, token, outcome, winner_copy);
     ti_client_stop_waiting (self, token);
-    (void)ti_heap_remove (&self->heap, token);
+    (void)ti_heap_remove (&self->due, token);
     call->is_live = false;
     slot->token = TI_NO_TOKEN;
     self->live_calls--;

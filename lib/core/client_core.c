@@ -195,18 +195,28 @@ static void sweep (ti_core *self)
     }
 }
 
+static tied_time_t next_time (const ti_core *self)
+{
+    return ti_min (ti_heap_top_time (&self->due), ti_heap_top_time (&self->beats));
+}
+
+/* The earliest of what is due; of the same time, a call goes first. */
+static void on_time (ti_core *self)
+{
+    if (ti_heap_top_time (&self->due) <= ti_heap_top_time (&self->beats))
+        ti_client_timer (self, ti_heap_top (&self->due));
+    else
+        ti_client_heartbeat (self, ti_heap_top (&self->beats));
+}
+
 static bool work_once (ti_core *self)
 {
     if (is_sweeping (self)) {
         sweep (self);
     } else if (is_losing (self)) {
         ti_client_lose_one (self);
-    } else if (ti_heap_top_time (&self->heap) <= self->now && self->heap.count) {
-        const uint32_t node = ti_heap_top (&self->heap);
-        if (node < self->options.calls_max)
-            ti_client_timer (self, node);
-        else
-            ti_client_heartbeat (self, node - self->options.calls_max);
+    } else if (next_time (self) <= self->now && self->now != TIED_NEVER) {
+        on_time (self);
     } else if (can_place (self)) {
         ti_client_place_one (self);
     } else {
@@ -245,5 +255,5 @@ tied_time_t tied_client_core_deadline (const tied_client_core_t *self)
 {
     if (is_losing (self) || is_sweeping (self) || can_place (self))
         return self->now;
-    return ti_max (ti_heap_top_time (&self->heap), self->now);
+    return ti_max (next_time (self), self->now);
 }

@@ -11,7 +11,10 @@ static uint32_t slot_count (const struct tied_client_core_options *options)
 }
 
 /* Give every array its place; returns the size of the block. */
-static size_t lay_out (ti_core *self, const struct tied_client_core_options *o, size_t *out_heap)
+static size_t lay_out (ti_core *self,
+                       const struct tied_client_core_options *o,
+                       size_t *out_due,
+                       size_t *out_beats)
 {
     const size_t stride = o->copies_max + 1;
     const size_t copies = o->calls_max * stride;
@@ -28,17 +31,19 @@ static size_t lay_out (ti_core *self, const struct tied_client_core_options *o, 
     end += ti_align (o->replicas_max * sizeof (uint32_t));
     self->links = end;
     end += ti_align ((copies + o->replicas_max + o->calls_max + 2) * sizeof (struct ti_link));
-    *out_heap = end;
-    return end + ti_heap_size (o->calls_max + o->replicas_max);
+    *out_due = end;
+    end += ti_heap_size (o->calls_max);
+    *out_beats = end;
+    return end + ti_heap_size (o->replicas_max);
 }
 
 size_t tied_client_core_size (const struct tied_client_core_options *options)
 {
     ti_core places;
-    size_t heap;
+    size_t due, beats;
     if (tied_client_core_options_check (options, NULL))
         return 0;
-    return lay_out (&places, options, &heap);
+    return lay_out (&places, options, &due, &beats);
 }
 
 tied_client_core_t *
@@ -49,8 +54,8 @@ tied_client_core_init (void *memory, size_t size, const struct tied_client_core_
         return NULL;
     memset (memory, 0, needed);
     ti_core *self = memory;
-    size_t heap;
-    lay_out (self, options, &heap);
+    size_t due, beats;
+    lay_out (self, options, &due, &beats);
     self->options = *options;
     self->next_sequence = options->first_sequence;
     self->slot_mask = slot_count (options) - 1;
@@ -59,8 +64,8 @@ tied_client_core_init (void *memory, size_t size, const struct tied_client_core_
     if (options->pick == TIED_PICK_ROUND_ROBIN)
         self->turn = (uint32_t)ti_prng_below (&self->prng, UINT32_MAX);
     ti_load_scale_init (&self->scale, options->load_age_ns);
-    ti_heap_init (&self->heap, options->calls_max + options->replicas_max,
-                  heap - offsetof (ti_core, heap));
+    ti_heap_init (&self->due, options->calls_max, due - offsetof (ti_core, due));
+    ti_heap_init (&self->beats, options->replicas_max, beats - offsetof (ti_core, beats));
     for (uint32_t i = 0; i <= self->slot_mask; i++)
         TI_AT (struct ti_slot, self, self->slots)[i].token = TI_NO_TOKEN;
     for (uint32_t node = 0; node <= ti_waiting_list (self); node++)

@@ -52,13 +52,12 @@ static void probe (ti_core *self, uint32_t replica, enum tied_client_action_type
 
 static void schedule (ti_core *self, uint32_t replica)
 {
-    ti_heap_set (&self->heap, self->options.calls_max + replica,
-                 ti_time_add (self->now, self->options.heartbeat_ns));
+    ti_heap_set (&self->beats, replica, ti_time_add (self->now, self->options.heartbeat_ns));
 }
 
 static void unschedule (ti_core *self, uint32_t replica)
 {
-    (void)ti_heap_remove (&self->heap, self->options.calls_max + replica);
+    (void)ti_heap_remove (&self->beats, replica);
 }
 
 /* Everything sent there is lost from now on. */

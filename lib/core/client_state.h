@@ -9,8 +9,8 @@
  * 3. a replica's in_flight is the length of its list; copies_in_flight is the sum of all;
  * 4. a waiting call has no live copy but a doubtful one (ti_race_is_certain); a live call that does
  *    not wait has one that is certain, or a doubtful one and a deadline, which was near;
- * 5. the heap holds a call while it has a deadline, a planned copy 1, or a planned hedge and does
- *    not wait (ti_client_due); a replica while it has a link and is not misnamed;
+ * 5. `due` holds a call while it has a deadline, a planned copy 1, or a planned hedge and does not
+ *    wait (ti_client_due); `beats` a replica while it has a link and is not misnamed;
  * 6. the list of usable replicas holds exactly those that are UP and not avoided.
  */
 #ifndef TI_CLIENT_STATE_H
@@ -93,14 +93,16 @@ struct tied_client_core {
     uint32_t action_count;
     uint32_t actions_taken;
     bool is_stopped;
-    bool is_placing;     /* a replica can take waiting calls */
-    size_t calls;        /* ti_call [calls_max], by token */
-    size_t copies;       /* ti_copy [calls_max x stride] */
-    size_t slots;        /* ti_slot [slot_mask + 1] */
-    size_t replicas;     /* ti_replica [replicas_max] */
-    size_t usable;       /* u32 [replicas_max] */
-    size_t links;        /* ti_link [copies + replicas + calls + 2] */
-    struct ti_heap heap; /* node: token, or calls_max + replica */
+    bool is_placing; /* a replica can take waiting calls */
+    size_t calls;    /* ti_call [calls_max], by token */
+    size_t copies;   /* ti_copy [calls_max x stride] */
+    size_t slots;    /* ti_slot [slot_mask + 1] */
+    size_t replicas; /* ti_replica [replicas_max] */
+    size_t usable;   /* u32 [replicas_max] */
+    size_t links;    /* ti_link [copies + replicas + calls + 2] */
+    /* Two heaps: calls come and go at the front of a small one, and never pass the heartbeats. */
+    struct ti_heap due;   /* of calls, by token */
+    struct ti_heap beats; /* of replicas: the next heartbeat */
     struct tied_client_action actions[TI_ACTIONS_MAX];
 };
 
@@ -202,7 +204,7 @@ void ti_client_expire (ti_core *self, uint32_t token);
 /* Until a replica can take a further copy or the deadline passes; no copy is certain. */
 void ti_client_wait (ti_core *self, uint32_t token);
 void ti_client_stop_waiting (ti_core *self, uint32_t token);
-/* Set the call's one heap entry (ti_client_due). */
+/* Set the call's one entry in `due` (ti_client_due). */
 void ti_client_schedule (ti_core *self, uint32_t token);
 struct ti_pick ti_client_picker (ti_core *self);
 bool ti_client_is_deadline_near (const ti_core *self, const struct ti_call *call);
