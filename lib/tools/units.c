@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/util.h"
 
 #include <tied/types.h>
 
@@ -205,6 +206,54 @@ int ti_parse_real (const char *text, double *out)
     if (*rest)
         return TI_UNITS_NOT_A_NUMBER;
     *out = to_real (number);
+    return TI_UNITS_OK;
+}
+
+#define EXPONENT_MAX 300
+/* 10 ^ this is a double without an error. */
+#define EXACT_MAX 22
+
+static double shift (double value, uint64_t exponent, bool is_negative)
+{
+    while (exponent > 0) {
+        uint64_t step = ti_min (exponent, EXACT_MAX);
+        double power = 1;
+        for (uint64_t i = 0; i < step; i++)
+            power *= 10;
+        value = is_negative ? value / power : value * power;
+        exponent -= step;
+    }
+    return value;
+}
+
+int ti_parse_scientific (const char *text, double *out)
+{
+    char mantissa[64];
+    size_t length = strcspn (text, "eE");
+    const char *power = text + length;
+    uint64_t exponent = 0;
+    double value = 0;
+
+    if (length + 2 > sizeof mantissa)
+        return TI_UNITS_NOT_A_NUMBER;
+    mantissa[0] = '0';
+    memcpy (mantissa + 1, text, length);
+    mantissa[length + 1] = '\0';
+    int error = ti_parse_real (mantissa + (text[0] != '.'), &value);
+    if (error)
+        return error;
+    bool is_negative = power[0] && power[1] == '-';
+    if (*power) {
+        power += 1 + (is_negative || power[1] == '+');
+        if (ti_parse_u64 (power, &exponent))
+            return TI_UNITS_NOT_A_NUMBER;
+        if (exponent > EXPONENT_MAX)
+            return is_negative ? TI_UNITS_TOO_FINE : TI_UNITS_TOO_LARGE;
+    }
+    value = shift (value, exponent, is_negative);
+    if (value > 1e301)
+        return TI_UNITS_TOO_LARGE;
+    *out = value;
     return TI_UNITS_OK;
 }
 

@@ -40,6 +40,8 @@ const char *ti_units_text (int error);
 TIED_NODISCARD int ti_parse_u64 (const char *text, uint64_t *out);
 /* "0.7", "3", "12.25": finite and not negative. */
 TIED_NODISCARD int ti_parse_real (const char *text, double *out);
+/* What files write: also ".5", "1e-3", "2.5E+7"; exponents up to 300. */
+TIED_NODISCARD int ti_parse_scientific (const char *text, double *out);
 /* "250us", "5ms", "1.5s", "2m", "1h", "300ns". A number alone is refused, 0 as well. */
 TIED_NODISCARD int ti_parse_duration (const char *text, uint64_t *out_ns);
 /* Bytes: "4096", "64B", "1KiB", "2MiB", "1GiB", "1kB", "1MB", "1GB". */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/util.h"
 #include "scenario/document_text.h"
 #include "tools/cli.h"
 #include "tools/units.h"
@@ -41,10 +42,11 @@ refuse_range (struct sim_reader *reader, const struct sim_field *field, const st
     return sim_reader_refuse (reader, node, "%.40s is out of range %s", node->text, range);
 }
 
-static int refuse_units (struct sim_reader *reader,
-                         const struct sim_field *field,
-                         const struct sim_node *node,
-                         int error)
+/* What units.h could not read. */
+static int refuse_number (struct sim_reader *reader,
+                          const struct sim_field *field,
+                          const struct sim_node *node,
+                          int error)
 {
     char range[SIM_SCHEMA_PRINT_MAX], quoted[TI_CLI_QUOTE_MAX];
     const char *kind = field->type == SIM_TYPE_DURATION ? "a duration such as 5ms"
@@ -52,6 +54,8 @@ static int refuse_units (struct sim_reader *reader,
                        : field->type == SIM_TYPE_SHARE  ? "a number or a percentage"
                        : field->type == SIM_TYPE_REAL   ? "a number"
                                                         : "a whole number";
+    if (error == TI_UNITS_TOO_LARGE)
+        return refuse_range (reader, field, node);
     sim_schema_print_range (field, range);
     return sim_reader_refuse (reader, node, "%s %s: give %s in %s",
                               ti_cli_quote (node->text, quoted), ti_units_text (error), kind,
@@ -65,10 +69,8 @@ static int parse_whole (struct sim_reader *reader,
 {
     uint64_t value;
     int error = ti_parse_u64 (node->text, &value);
-    if (error == TI_UNITS_TOO_LARGE)
-        return refuse_range (reader, field, node);
     if (error)
-        return refuse_units (reader, field, node, error);
+        return refuse_number (reader, field, node, error);
     if (value < field->min || value > field->max)
         return refuse_range (reader, field, node);
     if (field->type == SIM_TYPE_U64) {
@@ -88,53 +90,13 @@ static int parse_duration (struct sim_reader *reader,
     uint64_t value = UINT64_MAX;
     if (!field->word || strcmp (node->text, field->word) != 0) {
         int error = ti_parse_duration (node->text, &value);
-        if (error == TI_UNITS_TOO_LARGE)
-            return refuse_range (reader, field, node);
         if (error)
-            return refuse_units (reader, field, node, error);
+            return refuse_number (reader, field, node, error);
         if (value < field->min || value > field->max)
             return refuse_range (reader, field, node);
     }
     memcpy (target, &value, sizeof value);
     return 0;
-}
-
-/* What JSON and YAML writers add to a number: ".5" and "1e-3". The rest is ti_parse_real (). */
-static int parse_plain_real (const char *text, size_t length, double *out)
-{
-    char copy[48];
-    size_t mantissa = 0;
-    bool is_bare = length > 0 && text[0] == '.';
-    while (mantissa < length && text[mantissa] != 'e' && text[mantissa] != 'E')
-        mantissa++;
-    if (mantissa + 2 > sizeof copy)
-        return TI_UNITS_NOT_A_NUMBER;
-    snprintf (copy, sizeof copy, "%s%.*s", is_bare ? "0" : "", (int)mantissa, text);
-    double value;
-    int error = ti_parse_real (copy, &value);
-    if (error || mantissa == length) {
-        *out = error ? 0 : value;
-        return error;
-    }
-    const char *exponent = text + mantissa + 1;
-    size_t digits = length - mantissa - 1;
-    bool is_negative = digits > 0 && *exponent == '-';
-    if (digits > 0 && (*exponent == '-' || *exponent == '+')) {
-        exponent++;
-        digits--;
-    }
-    uint64_t power;
-    if (digits == 0 || digits > 2)
-        return TI_UNITS_NOT_A_NUMBER;
-    snprintf (copy, sizeof copy, "%.*s", (int)digits, exponent);
-    error = ti_parse_u64 (copy, &power);
-    if (error)
-        return TI_UNITS_NOT_A_NUMBER;
-    double scale = 1; /* exact up to 1e22 */
-    while (power--)
-        scale *= 10;
-    *out = is_negative ? value / scale : value * scale;
-    return TI_UNITS_OK;
 }
 
 static int parse_real (struct sim_reader *reader,
@@ -148,16 +110,17 @@ static int parse_real (struct sim_reader *reader,
     if (field->type == SIM_TYPE_RATE) {
         error = ti_parse_rate (node->text, &value);
     } else {
+        char copy[64];
         bool is_percent =
             field->type == SIM_TYPE_SHARE && length > 0 && node->text[length - 1] == '%';
-        error = parse_plain_real (node->text, length - is_percent, &value);
+        snprintf (copy, sizeof copy, "%.*s", (int)ti_min (length - is_percent, sizeof copy),
+                  node->text);
+        error = ti_parse_scientific (copy, &value);
         if (is_percent)
             value /= 100;
     }
-    if (error == TI_UNITS_TOO_LARGE)
-        return refuse_range (reader, field, node);
     if (error)
-        return refuse_units (reader, field, node, error);
+        return refuse_number (reader, field, node, error);
     bool is_inside = (field->excludes_min ? value > field->real_min : value >= field->real_min) &&
                      (field->excludes_max ? value < field->real_max : value <= field->real_max);
     if (!is_inside)

@@ -126,31 +126,11 @@ int sim_csv_next (struct sim_csv *self, char why[SIM_WHY_MAX])
 
 bool sim_csv_number (const char *text, double *out)
 {
-    char mantissa[64];
     const bool is_negative = *text == '-';
-    const char *start = text + (is_negative || *text == '+');
-    const size_t length = strcspn (start, "eE");
-    uint64_t exponent = 0;
     double value;
 
-    if (length >= sizeof mantissa)
+    if (ti_parse_scientific (text + (is_negative || *text == '+'), &value) != TI_UNITS_OK)
         return false;
-    memcpy (mantissa, start, length);
-    mantissa[length] = '\0';
-    if (ti_parse_real (mantissa, &value) != TI_UNITS_OK)
-        return false;
-    if (start[length]) {
-        const char *power = start + length + 1;
-        const bool is_small = *power == '-';
-
-        if (ti_parse_u64 (power + (is_small || *power == '+'), &exponent) != TI_UNITS_OK ||
-            exponent > 300)
-            return false;
-        for (uint64_t i = 0; i < exponent; i++)
-            value = is_small ? value / 10 : value * 10;
-        if (value > 1e300)
-            return false;
-    }
     *out = is_negative ? -value : value;
     return true;
 }

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <locale.h>
+#include <math.h>
 
 #include "base/util.h"
 #include "tools/units.h"
@@ -99,6 +100,33 @@ static void BE_03_nan_inf_negative_and_exponents_are_refused_everywhere (void **
         CHECK_DBL (real, ==, 77);
         CHECK_U64 (whole, ==, 77);
     }
+}
+
+static void numbers_of_files_have_exponents (void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        double value;
+    } texts[] = {{"0.7", 0.7},       {".5", 0.5},    {"5e-1", 0.5},  {"1e-05", 1e-5},
+                 {"2.3E+2", 230},    {"1e22", 1e22}, {".25e1", 2.5}, {"1e300", 1e300},
+                 {"3.6e-7", 3.6e-7}, {"0e5", 0},     {"00.5", 0.5}};
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        double real = 77;
+        CHECK_I64 (ti_parse_scientific (texts[i].text, &real), ==, 0);
+        CHECK_TRUE (fabs (real - texts[i].value) <= 1e-14 * texts[i].value);
+    }
+    static const char *const wrong[] = {"",   ".",    "e5",  "1e",  "1e+",  "1e--1", "-1",
+                                        "+1", "1e5x", "nan", ".e1", "1.e1", "1e1.5", "1..2"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        double real = 77;
+        CHECK_I64 (ti_parse_scientific (wrong[i], &real), <, 0);
+        CHECK_DBL (real, ==, 77);
+    }
+    double real;
+    CHECK_I64 (ti_parse_scientific ("1e301", &real), ==, TI_UNITS_TOO_LARGE);
+    CHECK_I64 (ti_parse_scientific ("11e300", &real), ==, TI_UNITS_TOO_LARGE);
+    CHECK_I64 (ti_parse_scientific ("1e-301", &real), ==, TI_UNITS_TOO_FINE);
 }
 
 static void reals_rates_sizes_and_integers_are_read (void **state)
@@ -216,6 +244,7 @@ int main (void)
         cmocka_unit_test (durations_are_read_exactly),
         cmocka_unit_test (bad_durations_are_refused_with_their_reason),
         cmocka_unit_test (BE_03_nan_inf_negative_and_exponents_are_refused_everywhere),
+        cmocka_unit_test (numbers_of_files_have_exponents),
         cmocka_unit_test (reals_rates_sizes_and_integers_are_read),
         cmocka_unit_test (a_printed_duration_reads_back_as_the_same_number),
         cmocka_unit_test (durations_are_printed_in_the_unit_a_person_would_choose),
