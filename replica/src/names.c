@@ -5,17 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-
-/* FNV-1a: names are short and chosen by whoever configures the replica. */
-static uint64_t hash_of (const void *text, size_t size)
-{
-    const unsigned char *bytes = text;
-    uint64_t hash = UINT64_C (0xcbf29ce484222325);
-
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C (0x100000001b3);
-    return hash;
-}
+#include "base/hash.h"
 
 int ti_names_init (struct ti_names *self, uint32_t max)
 {
@@ -53,7 +43,7 @@ int ti_names_add (struct ti_names *self, const char *text, size_t size)
     if (self->count == self->max)
         return TIED_ERR_FULL;
     item = &self->items[self->count];
-    item->hash = hash_of (text, size);
+    item->hash = ti_hash_bytes (text, size);
     item->size = size;
     memcpy (item->text, text, size);
     at = (uint32_t)item->hash & self->mask;
@@ -65,7 +55,7 @@ int ti_names_add (struct ti_names *self, const char *text, size_t size)
 
 uint32_t ti_names_find (const struct ti_names *self, const void *text, size_t size)
 {
-    uint64_t hash = hash_of (text, size <= TIED_NAME_MAX ? size : 0);
+    uint64_t hash = ti_hash_bytes (text, size <= TIED_NAME_MAX ? size : 0);
     uint32_t at = (uint32_t)hash & self->mask;
 
     for (; self->slots[at] != 0; at = (at + 1) & self->mask) {

@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "app.h"
-#include "study/pool.h"
+#include "tools/wall.h"
 
 static const uint32_t goal_ppm[APP_GOALS] = {TI_HIST_P50, TI_HIST_P95, TI_HIST_P99, TI_HIST_P99_9};
 
@@ -93,7 +93,7 @@ int app_capacity (struct app *app, const struct ti_cli_result *line)
         const struct sim_output output = {.program = "tied-sim capacity",
                                           .command = app->command,
                                           .started_unix_s = started,
-                                          .wall_ns = sim_wall_now () - bar.progress.start,
+                                          .wall_ns = ti_wall_now () - bar.progress.start,
                                           .scenario = &scenario,
                                           .found = found,
                                           .found_count = scenario.policies_count};

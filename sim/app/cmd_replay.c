@@ -7,8 +7,8 @@
 
 #include "app.h"
 #include "base/util.h"
-#include "study/pool.h"
 #include "study/replay.h"
+#include "tools/wall.h"
 
 #define REPLICATIONS 5
 #define TITLE_MAX    256
@@ -72,7 +72,7 @@ static int run (const struct app *app,
     const struct sim_output output = {.program = "tied-sim replay",
                                       .command = app->command,
                                       .started_unix_s = started,
-                                      .wall_ns = sim_wall_now () - progress.start,
+                                      .wall_ns = ti_wall_now () - progress.start,
                                       .scenario = scenario,
                                       .studies = study,
                                       .studies_count = 1,

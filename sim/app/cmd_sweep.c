@@ -4,7 +4,7 @@
 #include <time.h>
 
 #include "app.h"
-#include "study/pool.h"
+#include "tools/wall.h"
 
 /* One study or several, shown. */
 static int run_studies (struct app *app,
@@ -33,7 +33,7 @@ static int run_studies (struct app *app,
     const struct sim_output output = {.program = program,
                                       .command = app->command,
                                       .started_unix_s = started,
-                                      .wall_ns = sim_wall_now () - progress.start,
+                                      .wall_ns = ti_wall_now () - progress.start,
                                       .scenario = scenario,
                                       .studies = studies.studies,
                                       .studies_count = studies.count,

@@ -6,7 +6,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <tied/version.h>
 
@@ -137,27 +136,16 @@ save_json (const struct sim_verify *verify, const struct sim_cmd_verify *command
     return TI_EXIT_FAILED;
 }
 
-static void tell (void *context, uint64_t done, uint64_t all, tied_duration_t elapsed)
-{
-    FILE *err = context;
-    fprintf (err, "\rverify: %3.0f %%, %.0f s ", 100 * (double)done / (double)all,
-             (double)elapsed / 1e9);
-    if (done == all)
-        fputc ('\n', err);
-    fflush (err);
-}
-
 int sim_cmd_verify (const struct sim_cmd_verify *command, FILE *out, FILE *err)
 {
-    bool shows = !command->is_quiet && isatty (fileno (err));
     const struct sim_verify_options options = {.full = command->full,
                                                .seed = command->seed,
                                                .jobs = command->jobs,
                                                .only = command->only,
                                                .scale = command->scale,
                                                .fault = (enum sim_fault)command->fault,
-                                               .progress = shows ? tell : NULL,
-                                               .context = err};
+                                               .progress = command->progress,
+                                               .context = command->context};
     struct sim_verify verify;
     char why[SIM_WHY_MAX];
     if (sim_verify_run (&options, &verify, why)) {

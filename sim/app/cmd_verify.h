@@ -15,7 +15,9 @@ struct sim_cmd_verify {
     const char *only;      /* rows whose name contains it; NULL: all */
     double scale;          /* of the length of all rows; 0: 1 */
     const char *json_path; /* NULL: none */
-    bool is_quiet;         /* no progress on err */
+    /* As sim_verify_options.progress; NULL: none. */
+    void (*progress) (void *context, uint64_t done, uint64_t all, tied_duration_t elapsed);
+    void *context;
 };
 
 /* Names of enum sim_fault in its order, as an option takes them; ends with NULL. */

@@ -5,7 +5,7 @@
 
 #include "app.h"
 #include "base/util.h"
-#include "study/pool.h"
+#include "tools/wall.h"
 
 /* Where nobody looks on, a line now and then says that it goes on. */
 #define SHOW_EVERY_TERMINAL TIED_MS (200)
@@ -17,7 +17,7 @@ void app_progress_init (struct app_progress *self, const struct app *app, const 
                                   .is_quiet = app->is_quiet,
                                   .is_terminal = isatty (STDERR_FILENO) != 0,
                                   .count = 1,
-                                  .start = sim_wall_now ()};
+                                  .start = ti_wall_now ()};
     self->shown_at = self->start;
 }
 
@@ -43,7 +43,7 @@ static void show_left (double seconds)
 void app_progress_tell (void *context, uint64_t done, uint64_t all, tied_duration_t left)
 {
     struct app_progress *self = context;
-    tied_time_t now = sim_wall_now ();
+    tied_time_t now = ti_wall_now ();
     double part = all ? (double)done / (double)all : 0, elapsed = (double)(now - self->start);
     double share = (self->index + part) / self->count;
     if (self->is_quiet ||

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/util.h"
+#include "tools/wall.h"
 
 #include <tied/error.h>
 
@@ -41,18 +42,11 @@ struct pool {
     char why[SIM_WHY_MAX];
 };
 
-tied_time_t sim_wall_now (void)
-{
-    struct timespec now;
-    clock_gettime (CLOCK_MONOTONIC, &now);
-    return (tied_time_t)now.tv_sec * TIED_S (1) + (tied_time_t)now.tv_nsec;
-}
-
 static bool is_late (const struct pool *pool)
 {
     const struct sim_pool *given = pool->given;
     return given->budget_ns > 0 && pool->next_run > 0 && pool->next_run % given->group == 0 &&
-           sim_wall_now () - pool->start >= given->budget_ns;
+           ti_wall_now () - pool->start >= given->budget_ns;
 }
 
 /* Locked. @return false: nothing is left to run */
@@ -126,7 +120,7 @@ static void wait_until_done (struct pool *pool)
     const struct sim_pool *given = pool->given;
     pthread_mutex_lock (&pool->lock);
     while (pool->running > 0) {
-        tied_time_t until = sim_wall_now () + PROGRESS_EVERY;
+        tied_time_t until = ti_wall_now () + PROGRESS_EVERY;
         struct timespec time = {.tv_sec = (time_t)(until / TIED_S (1)),
                                 .tv_nsec = (long)(until % TIED_S (1))};
         while (pool->running > 0 && pthread_cond_timedwait (&pool->moved, &pool->lock, &time) == 0)
@@ -134,7 +128,7 @@ static void wait_until_done (struct pool *pool)
         uint64_t done = pool->next_take;
         pthread_mutex_unlock (&pool->lock);
         if (given->progress)
-            given->progress (given->context, done, sim_wall_now () - pool->start);
+            given->progress (given->context, done, ti_wall_now () - pool->start);
         pthread_mutex_lock (&pool->lock);
     }
     pthread_mutex_unlock (&pool->lock);
@@ -179,7 +173,7 @@ static int run (struct pool *pool)
 int sim_pool_run (const struct sim_pool *given, bool *out_of_time, char why[SIM_WHY_MAX])
 {
     struct pool pool = {.given = given,
-                        .start = sim_wall_now (),
+                        .start = ti_wall_now (),
                         .window = (uint64_t)given->jobs * WINDOW_PER_JOB,
                         .end = given->tasks};
     pool.slots = calloc (pool.window, sizeof *pool.slots);

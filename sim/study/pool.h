@@ -30,7 +30,4 @@ struct sim_pool {
 TIED_NODISCARD int
 sim_pool_run (const struct sim_pool *pool, bool *out_of_time, char why[SIM_WHY_MAX]);
 
-/* Of a clock that only goes forward. */
-tied_time_t sim_wall_now (void);
-
 #endif

@@ -10,6 +10,7 @@
 #include "study/hedge.h"
 #include "study/pool.h"
 #include "study/summary.h"
+#include "tools/wall.h"
 
 #include <tied/error.h>
 
@@ -102,7 +103,7 @@ static int collect (struct collect *self, tied_time_t start, char why[SIM_WHY_MA
     tied_duration_t budget = amount->budget_ns;
     /* What the pilots took is gone; at least one replication is run. */
     if (budget > 0)
-        budget = ti_max (1, ti_time_sub (budget, sim_wall_now () - start));
+        budget = ti_max (1, ti_time_sub (budget, ti_wall_now () - start));
     const struct sim_pool pool = {.jobs = self->options->jobs ? self->options->jobs : 1,
                                   .tasks = (uint64_t)policies * amount->replications,
                                   .group = policies,
@@ -163,7 +164,7 @@ int sim_study_run (const struct sim_scenario *scenario,
         return refuse (why, "replications is 0; give 1 to 1000");
     if (options->jobs > SIM_JOBS_MAX)
         return refuse (why, "too many jobs; give 1 to 256");
-    tied_time_t start = sim_wall_now ();
+    tied_time_t start = ti_wall_now ();
     struct sim_scenario *resolved = malloc (sizeof *resolved);
     struct collect *self = calloc (1, sizeof *self);
     int rc = init (scenario, out, why);
@@ -180,7 +181,7 @@ int sim_study_run (const struct sim_scenario *scenario,
         rc = collect (self, start, why);
     free (self);
     free (resolved);
-    out->wall_ns = sim_wall_now () - start;
+    out->wall_ns = ti_wall_now () - start;
     if (rc)
         sim_study_deinit (out);
     return rc;

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
+#include "base/hash.h"
 #include "study/pool.h"
 #include "study/statistics.h"
 #include "theory/student.h"
 #include "theory/verify_measure.h"
 #include "theory/verify_rows.h"
+#include "tools/wall.h"
 
 #include <tied/error.h>
 
@@ -45,23 +46,16 @@ const char *sim_verify_verdict_name (enum sim_verify_verdict verdict)
     return names[verdict];
 }
 
-/* Of a name, FNV-1a: rows are independent of each other, and each is the same in both forms and
- * whichever others are run. */
-static uint64_t hash_of (const char *name)
-{
-    uint64_t hash = UINT64_C (0xcbf29ce484222325);
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C (0x100000001b3);
-    return hash;
-}
-
 static int run_task (void *context, uint64_t task, struct sim_result *result, char why[SIM_WHY_MAX])
 {
     const struct matrix *self = context;
     uint32_t row = (uint32_t)(task / REPLICATIONS), replication = (uint32_t)(task % REPLICATIONS);
+    /* Of the name: rows are independent of each other, and each is the same in both forms and
+     * whichever others are run. */
     const struct sim_run_options options = {
         .scenario = &self->rows.items[row].scenario,
-        .seed = sim_study_seed (self->seed ^ hash_of (self->rows.items[row].name), replication),
+        .seed =
+            sim_study_seed (self->seed ^ ti_hash_text (self->rows.items[row].name), replication),
         .fault = self->options->fault};
     sim_runner *runner = self->options->runner ? self->options->runner : sim_run;
     int rc = runner (&options, result, why);
@@ -225,7 +219,7 @@ int sim_verify_run (const struct sim_verify_options *options,
                     struct sim_verify *out,
                     char why[SIM_WHY_MAX])
 {
-    tied_time_t start = sim_wall_now ();
+    tied_time_t start = ti_wall_now ();
     *out = (struct sim_verify){.lines = NULL};
     struct matrix self = {
         .options = options, .out = out, .seed = options->seed ? options->seed : SEED};
@@ -236,7 +230,7 @@ int sim_verify_run (const struct sim_verify_options *options,
         judge (&self);
     sim_rows_deinit (&self.rows);
     free (self.tallies);
-    out->wall_ns = sim_wall_now () - start;
+    out->wall_ns = ti_wall_now () - start;
     if (rc)
         sim_verify_deinit (out);
     return rc;

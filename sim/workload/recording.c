@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/util.h"
 #include "tools/cli.h"
 #include "tools/dist.h"
@@ -127,16 +128,6 @@ static int read_time (const struct sim_csv *csv,
     return sim_csv_refuse (csv, why, "time: %s is not a number", ti_cli_quote (text, quoted));
 }
 
-/* Of bytes, for ids of calls: 64 bits are enough to tell those of a recording apart. */
-static uint64_t hash (const char *text)
-{
-    uint64_t h = UINT64_C (0xcbf29ce484222325);
-
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * UINT64_C (0x100000001b3);
-    return ti_mix (h);
-}
-
 /* Number of a name, which is added; ABSENT: there are too many. */
 static uint32_t number_of (struct sim_recording_names *names, const char *text)
 {
@@ -192,7 +183,7 @@ static int read_row (const struct sim_csv *csv,
     if (rc != 0)
         return rc;
     if (columns->call != ABSENT)
-        row.call = hash (csv->fields[columns->call]);
+        row.call = ti_mix (ti_hash_text (csv->fields[columns->call]));
     if (columns->outcome != ABSENT)
         row.has_run = sim_trace_has_run (csv->fields[columns->outcome]);
     row.has_latency = columns->latency != ABSENT;

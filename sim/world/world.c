@@ -7,9 +7,9 @@
 #include "world/world.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/assert.h"
+#include "tools/wall.h"
 #include "world/world_parts.h"
 
 /* Events between two looks whether the run is stuck. */
@@ -231,19 +231,11 @@ static void forget (struct sim_result *result)
     result->latency = latency;
 }
 
-static uint64_t clock_ns (void)
-{
-    struct timespec now;
-
-    (void)clock_gettime (CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * UINT64_C (1000000000) + (uint64_t)now.tv_nsec;
-}
-
 int sim_world_run (const struct sim_run_options *options,
                    struct sim_result *result,
                    char why[SIM_WHY_MAX])
 {
-    const uint64_t begun = clock_ns ();
+    const uint64_t begun = ti_wall_now ();
     /* What is watched is told once: then there is one attempt, with large tables. */
     const bool is_once = options->watch != NULL;
     struct world_sizes sizes = world_first_sizes (options->scenario, is_once);
@@ -268,6 +260,6 @@ int sim_world_run (const struct sim_run_options *options,
             sizes = ending == WORLD_ENDING_CALLS_FULL ? more_calls : more_queue;
         world_deinit (&world);
     } while (ending != WORLD_ENDING_DONE);
-    result->wall_ns = clock_ns () - begun;
+    result->wall_ns = ti_wall_now () - begun;
     return 0;
 }

@@ -15,6 +15,7 @@
 #include "study/pool.h"
 #include "study/statistics.h"
 #include "study/sweep.h"
+#include "tools/wall.h"
 
 #include <tied/error.h>
 
@@ -45,7 +46,7 @@ runner (const struct sim_run_options *options, struct sim_result *result, char w
 {
     const struct sim_policy *policy = &options->scenario->policies[options->policy];
     runs++;
-    for (tied_time_t end = sim_wall_now () + US (mood.work_us); sim_wall_now () < end;)
+    for (tied_time_t end = ti_wall_now () + US (mood.work_us); ti_wall_now () < end;)
         continue;
     if (options->policy == mood.fails_policy) {
         snprintf (why, SIM_WHY_MAX, "policy %s cannot", policy->name);
