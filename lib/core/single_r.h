@@ -31,17 +31,21 @@ struct ti_single_r_plan {
     uint32_t hedged_ppm;          /* calls that get one: q P(X > d) */
 };
 
-/* hedge may be NULL or have too few samples (min_hedge_samples): then Y is taken to be as X. */
+/* hedge may be NULL or have too few samples (min_hedge_samples): then Y is taken to be as X.
+ * Without samples of X, or with a budget of 0, nothing is worth it, and d is the floor. */
 void ti_single_r (const struct ti_single_r_options *options,
                   const struct ti_curve *call,
                   const struct ti_curve *hedge,
                   uint64_t min_hedge_samples,
                   struct ti_single_r_plan *out);
 
-/* Of the calls that are pending at d: how much of their remaining time (mean, up to the target
- * percentile) a copy sent then would save, 0 if it would save nothing. Used by `auto` to skip what
- * cannot help, by the advisor and by replay. */
-tied_duration_t
-ti_single_r_benefit (const struct ti_curve *call, const struct ti_curve *hedge, tied_duration_t d);
+/* Of the calls that are pending at d: how much of their remaining time a copy sent then would save,
+ * in the mean, counting no time past the target percentile; 0 if it would save nothing. TIED_NEVER:
+ * the percentile is not known, and a copy may end before whatever comes. Used by `auto` to skip
+ * what cannot help, by the advisor and by replay. hedge as above. */
+tied_duration_t ti_single_r_benefit (const struct ti_curve *call,
+                                     const struct ti_curve *hedge,
+                                     tied_duration_t d,
+                                     uint32_t target_ppm);
 
 #endif
