@@ -31,6 +31,8 @@ forbid 'error codes of msgpack-c are true in C: a loop on them does not end' \
 forbid 'tests wait for events' '\b(usleep|nanosleep|zclock_sleep|sleep)[[:space:]]*\(' tests
 forbid 'assert () vanishes with NDEBUG; use TI_ASSERT' \
     '(^|[^A-Za-z0-9_])assert[[:space:]]*\(' "${code[@]}"
+forbid 'what the core decides it decides with integers: no NaN, the same bits everywhere' \
+    '\b(float|double)[[:space:]]+\**[a-z_]' lib/base lib/core lib/wire
 forbid 'unbounded string functions' \
     '\b(gets|strcpy|strcat|sprintf|vsprintf|strtok)[[:space:]]*\(' "${code[@]}"
 forbid 'unfinished work' '\b(TODO|FIXME|XXX|HACK)\b' "${all[@]}"
