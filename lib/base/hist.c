@@ -5,42 +5,22 @@
 #include <string.h>
 
 #include "assert.h"
+#include "hist_index.h"
 #include "util.h"
 
 #include <tied/error.h>
 
 #define HALF_BITS_MAX 14
 
-static uint32_t log2_floor (uint64_t x)
+static uint32_t index_of (const struct ti_hist *self, uint64_t value)
 {
-    TI_ASSERT (x > 0);
-    return 63u - (uint32_t)__builtin_clzll (x);
-}
-
-/* Units below 2 ^ (half_bits + 1) have a bucket each; above, the top half_bits + 1 bits choose. */
-static uint32_t index_of (uint32_t unit_bits, uint32_t half_bits, uint64_t value)
-{
-    uint64_t units = value >> unit_bits;
-    uint32_t shift = 0;
-    if (units >> (half_bits + 1))
-        shift = log2_floor (units) - half_bits;
-    return (shift << half_bits) + (uint32_t)(units >> shift);
+    return ti_hist_index (self->unit_bits, self->options.half_bits, value);
 }
 
 static struct ti_hist_bucket bucket_at (const struct ti_hist *self, uint32_t index)
 {
-    uint32_t half_bits = self->options.half_bits;
-    uint32_t shift = 0;
-    uint64_t units = index;
-    if (index >> (half_bits + 1)) {
-        shift = (index >> half_bits) - 1;
-        units = index - ((uint64_t)shift << half_bits);
-    }
-    shift += self->unit_bits;
-    struct ti_hist_bucket bucket;
-    bucket.first = units << shift;
-    bucket.last = bucket.first + ((UINT64_C (1) << shift) - 1);
-    bucket.count = self->counts[index];
+    struct ti_hist_bucket bucket = {.count = self->counts[index]};
+    ti_hist_bounds (self->unit_bits, self->options.half_bits, index, &bucket.first, &bucket.last);
     return bucket;
 }
 
@@ -53,7 +33,7 @@ static bool options_are_valid (const struct ti_hist_options *options)
 
 static uint32_t buckets_for (const struct ti_hist_options *options)
 {
-    return index_of (log2_floor (options->unit), options->half_bits, options->highest) + 1;
+    return ti_hist_index (ti_log2_floor (options->unit), options->half_bits, options->highest) + 1;
 }
 
 size_t ti_hist_size (const struct ti_hist_options *options)
@@ -71,7 +51,7 @@ struct ti_hist *ti_hist_init (void *memory, size_t size, const struct ti_hist_op
     struct ti_hist *self = memory;
     memset (self, 0, needed);
     self->options = *options;
-    self->unit_bits = log2_floor (options->unit);
+    self->unit_bits = ti_log2_floor (options->unit);
     self->buckets = buckets_for (options);
     return self;
 }
@@ -114,7 +94,7 @@ void ti_hist_record_n (struct ti_hist *self, uint64_t value, uint64_t count)
         value = self->options.highest;
         self->above += count;
     }
-    uint32_t index = index_of (self->unit_bits, self->options.half_bits, value);
+    uint32_t index = index_of (self, value);
     TI_ASSERT (index < self->buckets);
     if (self->total == 0 || value < self->min)
         self->min = value;
@@ -175,7 +155,7 @@ uint64_t ti_hist_count_at_or_below (const struct ti_hist *self, uint64_t value)
 {
     if (value >= self->options.highest)
         return self->total;
-    uint32_t last = index_of (self->unit_bits, self->options.half_bits, value);
+    uint32_t last = index_of (self, value);
     uint64_t seen = 0;
     for (uint32_t i = 0; i <= last; i++)
         seen += self->counts[i];
