@@ -22,8 +22,8 @@ const char *const ti_pick_words[] = {[TIED_PICK_INFORMED] = "informed",
 enum {
     TAKES_SINGLE = TI_TAKES_HEDGE | TI_TAKES_PICK,
     TAKES_TIED = TI_TAKES_STAGGER | TI_TAKES_HEDGE | TI_TAKES_PICK | TI_TAKES_KEEP,
-    TAKES_PARK = TAKES_TIED,
-    TAKES_EXCLUSIVE = TAKES_TIED
+    TAKES_PARK = TI_TAKES_STAGGER | TI_TAKES_PICK,
+    TAKES_EXCLUSIVE = TI_TAKES_STAGGER | TI_TAKES_PICK
 };
 
 #define MODE(name, number, text) {text, number, (number) != TIED_MODE_SINGLE, TAKES_##name},

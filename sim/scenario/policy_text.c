@@ -2,6 +2,7 @@
 /* From a policy in one word to a policy of a scenario. */
 #include "policy_text.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
