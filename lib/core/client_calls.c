@@ -18,7 +18,7 @@ struct ti_pick ti_client_picker (ti_core *self)
                             .scale = &self->scale,
                             .mean = ti_load_mean (&self->mean),
                             .prng = &self->prng,
-                            .now = self->now};
+                            .now = ti_max (self->now, 1)}; /* as reports are dated */
 }
 
 void ti_client_send_copy (

@@ -48,7 +48,8 @@ static inline uint64_t ti_load_total (const struct tied_load *load)
     return ((uint64_t)load->depth + load->running) * TI_LOAD_UNIT;
 }
 
-/* Score; load_at is when the report came, 0: never. Inline: a choice asks for many. */
+/* Score; load_at is when the report came, not later than now, 0: never. Inline: a choice asks for
+ * many. */
 static inline uint64_t ti_load_score (const struct ti_load_scale *self,
                                       uint64_t mean,
                                       const struct tied_load *load,
@@ -57,7 +58,7 @@ static inline uint64_t ti_load_score (const struct ti_load_scale *self,
                                       tied_time_t now)
 {
     const uint64_t own = (uint64_t)in_flight * TI_LOAD_UNIT;
-    const tied_duration_t age = ti_time_sub (now, load_at);
+    const tied_duration_t age = now - load_at;
     if (load_at == 0 || age >= self->age_ns)
         return own + mean;
     /* age < age_ns, so the product stays below 2^62. */

@@ -126,15 +126,6 @@ static void hostile_reports_do_not_overflow (void **state)
     }
 }
 
-static void a_report_from_the_future_counts_as_fresh (void **state)
-{
-    (void)state;
-    const struct tied_load load = {4, 0, 0};
-    struct ti_load_scale scale;
-    ti_load_scale_init (&scale, S (1));
-    CHECK_U64 (ti_load_score (&scale, 0, &load, 500, 0, 400), ==, 4 * TI_LOAD_UNIT);
-}
-
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -144,7 +135,6 @@ int main (void)
         cmocka_unit_test (the_first_report_sets_the_mean_and_the_rest_move_it_slowly),
         cmocka_unit_test (wild_reports_of_one_replica_do_not_make_up_the_mean),
         cmocka_unit_test (hostile_reports_do_not_overflow),
-        cmocka_unit_test (a_report_from_the_future_counts_as_fresh),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
