@@ -53,15 +53,16 @@ void ti_latency_censored (struct ti_latency *self, tied_duration_t at_least, tie
 /* Let old slices fall out. */
 void ti_latency_turn (struct ti_latency *self, tied_time_t now);
 
-/* Samples that ended, in the window; and the clamped ones since creation. */
+/* Samples that ended, in the window; and those since creation that were clamped, or not taken
+ * because the window held as many as it can (2 ^ 28). */
 uint64_t ti_latency_samples (const struct ti_latency *self);
 uint64_t ti_latency_clamped (const struct ti_latency *self);
 
 /* The time within which ppm of all end; TIED_NEVER if that is not known, because there is no sample
- * or too much was cut short before. */
+ * or too much was cut short before. Takes about as long as a curve. */
 tied_duration_t ti_latency_percentile (const struct ti_latency *self, uint32_t ppm);
 
-/* Time in the number of buckets; to be asked a few times a second. */
+/* Time in the number of buckets, some 10 us; to be asked a few times a second. */
 void ti_latency_curve (const struct ti_latency *self, struct ti_curve *out);
 
 /* Share in ppm that takes longer than t. */
@@ -69,7 +70,8 @@ uint32_t ti_curve_surviving (const struct ti_curve *self, tied_duration_t t);
 /* As ti_latency_percentile (). */
 tied_duration_t ti_curve_percentile (const struct ti_curve *self, uint32_t ppm);
 
-/* Add the samples in other's window to the newest slice of self, as if they had come now. */
+/* Add the samples in other's window, which its owner has turned, to the newest slice of self, as if
+ * they had come now. */
 void ti_latency_merge (struct ti_latency *self, const struct ti_latency *other, tied_time_t now);
 
 void ti_latency_check (const struct ti_latency *self);
