@@ -59,7 +59,8 @@ struct tied_status_range {
 struct tied_governor_limits {
     tied_duration_t window_ns; /* [10 ms, 1 h]; default 1 s */
     tied_duration_t hold_ns;   /* [0, 1 h] stopped for so long before it probes; doubles each time
-                                  that the probe fails, up to 16 x; default 1 s */
+                                  that the probe fails or that it is stopped again within 10 holds,
+                                  up to 16 x; default 1 s */
     uint32_t min_events;       /* [1, 1 << 20]; default 50 */
     uint32_t rejected_ppm;     /* extra copies that were refused, of extra copies; default 50 % */
     uint32_t depth_milli;      /* copies that wait, mean of what replicas report, in thousandths;
