@@ -120,7 +120,8 @@ static struct ti_unpack get_hello (struct ti_unpack unpack, struct tied_wire_hel
     return unpack;
 }
 
-static struct ti_unpack get_welcome (struct ti_unpack unpack, struct tied_wire_welcome *welcome)
+static struct ti_unpack
+get_welcome (struct ti_unpack unpack, struct tied_wire_welcome *welcome, uint32_t count)
 {
     welcome->id = get_name (&unpack);
     welcome->incarnation = get_uint_not_0 (&unpack);
@@ -130,6 +131,9 @@ static struct ti_unpack get_welcome (struct ti_unpack unpack, struct tied_wire_w
     welcome->queue_depth = ti_unpack_u32 (&unpack);
     welcome->workers = ti_unpack_u32 (&unpack);
     welcome->load = get_load (&unpack);
+    welcome->modes = TIED_WIRE_MODES_OLD;
+    if (count > TI_WIRE_COUNT_WELCOME_OLD)
+        welcome->modes = ti_unpack_u32 (&unpack);
     return unpack;
 }
 
@@ -187,6 +191,15 @@ static struct ti_unpack get_tie (struct ti_unpack unpack, struct tied_wire_tie *
     return unpack;
 }
 
+static struct ti_unpack get_claim (struct ti_unpack unpack, struct tied_wire_claim *claim)
+{
+    claim->call = get_call (&unpack);
+    claim->copy = ti_unpack_u8 (&unpack);
+    claim->age_us = ti_unpack_uint (&unpack);
+    claim->incarnation = get_uint_not_0 (&unpack);
+    return unpack;
+}
+
 static struct ti_unpack get_ping (struct ti_unpack unpack, struct tied_wire_ping *ping)
 {
     ping->time_ns = ti_unpack_uint (&unpack);
@@ -201,27 +214,37 @@ static struct ti_unpack get_pong (struct ti_unpack unpack, struct tied_wire_ping
     return unpack;
 }
 
-/* Elements of a message of this type; 0 if there is no such type. */
+/* Elements that a message of this type has at least; 0 if there is no such type. */
 TI_INLINE uint32_t count_of (uint64_t type)
 {
     static const uint8_t counts[] = {
-        [TIED_WIRE_HELLO] = TI_WIRE_COUNT_HELLO,     [TIED_WIRE_WELCOME] = TI_WIRE_COUNT_WELCOME,
-        [TIED_WIRE_REQUEST] = TI_WIRE_COUNT_REQUEST, [TIED_WIRE_REPLY] = TI_WIRE_COUNT_REPLY,
-        [TIED_WIRE_REJECT] = TI_WIRE_COUNT_REJECT,   [TIED_WIRE_CANCEL] = TI_WIRE_COUNT_CANCEL,
-        [TIED_WIRE_STARTED] = TI_WIRE_COUNT_TIE,     [TIED_WIRE_UNTIE] = TI_WIRE_COUNT_TIE,
-        [TIED_WIRE_PING] = TI_WIRE_COUNT_PING,       [TIED_WIRE_PONG] = TI_WIRE_COUNT_PONG,
+        [TIED_WIRE_HELLO] = TI_WIRE_COUNT_HELLO,
+        [TIED_WIRE_WELCOME] = TI_WIRE_COUNT_WELCOME_OLD,
+        [TIED_WIRE_REQUEST] = TI_WIRE_COUNT_REQUEST,
+        [TIED_WIRE_REPLY] = TI_WIRE_COUNT_REPLY,
+        [TIED_WIRE_REJECT] = TI_WIRE_COUNT_REJECT,
+        [TIED_WIRE_CANCEL] = TI_WIRE_COUNT_CANCEL,
+        [TIED_WIRE_STARTED] = TI_WIRE_COUNT_TIE,
+        [TIED_WIRE_UNTIE] = TI_WIRE_COUNT_TIE,
+        [TIED_WIRE_PING] = TI_WIRE_COUNT_PING,
+        [TIED_WIRE_PONG] = TI_WIRE_COUNT_PONG,
+        [TIED_WIRE_DONE] = TI_WIRE_COUNT_TIE,
+        [TIED_WIRE_CLAIM] = TI_WIRE_COUNT_CLAIM,
+        [TIED_WIRE_GRANT] = TI_WIRE_COUNT_TIE,
+        [TIED_WIRE_DENY] = TI_WIRE_COUNT_TIE,
     };
     return type < sizeof counts ? counts[type] : 0;
 }
 
-TI_INLINE void get_fields (struct ti_unpack *unpack, struct tied_message *message)
+/* All elements that this revision knows of the `count` that are there. */
+TI_INLINE void get_fields (struct ti_unpack *unpack, struct tied_message *message, uint32_t count)
 {
     switch ((enum tied_wire_type)message->type) {
     case TIED_WIRE_HELLO:
         *unpack = get_hello (*unpack, &message->u.hello);
         return;
     case TIED_WIRE_WELCOME:
-        *unpack = get_welcome (*unpack, &message->u.welcome);
+        *unpack = get_welcome (*unpack, &message->u.welcome, count);
         return;
     case TIED_WIRE_REQUEST:
         *unpack = get_request (*unpack, &message->u.request);
@@ -237,7 +260,13 @@ TI_INLINE void get_fields (struct ti_unpack *unpack, struct tied_message *messag
         return;
     case TIED_WIRE_STARTED:
     case TIED_WIRE_UNTIE:
+    case TIED_WIRE_DONE:
+    case TIED_WIRE_GRANT:
+    case TIED_WIRE_DENY:
         *unpack = get_tie (*unpack, &message->u.tie);
+        return;
+    case TIED_WIRE_CLAIM:
+        *unpack = get_claim (*unpack, &message->u.claim);
         return;
     case TIED_WIRE_PING:
         *unpack = get_ping (*unpack, &message->u.ping);
@@ -272,7 +301,9 @@ TI_INLINE void get_message (struct ti_unpack *unpack, struct tied_message *messa
         return;
     }
     message->type = (uint8_t)type;
-    get_fields (unpack, message);
+    get_fields (unpack, message, count);
+    if (type == TIED_WIRE_WELCOME && count > known)
+        known = TI_WIRE_COUNT_WELCOME;
     if (count > known)
         skip (unpack, count - known);
     /* After a fault the reader stands at the end, so this finds only what is too much. */

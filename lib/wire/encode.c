@@ -141,6 +141,7 @@ static int put_welcome (struct ti_pack pack, const struct tied_wire_welcome *wel
     ti_pack_uint (&pack, welcome->queue_depth);
     ti_pack_uint (&pack, welcome->workers);
     put_load (&pack, welcome->load);
+    ti_pack_uint (&pack, welcome->modes);
     return finish (&pack, start);
 }
 
@@ -208,6 +209,17 @@ static int put_tie (struct ti_pack pack, const struct tied_wire_tie *tie, uint8_
     return finish (&pack, start);
 }
 
+static int put_claim (struct ti_pack pack, const struct tied_wire_claim *claim)
+{
+    const uint8_t *start = pack.at;
+    put_start (&pack, TI_WIRE_COUNT_CLAIM, TIED_WIRE_CLAIM);
+    put_call (&pack, claim->call);
+    ti_pack_uint (&pack, claim->copy);
+    ti_pack_uint (&pack, claim->age_us);
+    put_uint_if (&pack, claim->incarnation != 0, claim->incarnation);
+    return finish (&pack, start);
+}
+
 static int put_ping (struct ti_pack pack, const struct tied_wire_ping *ping)
 {
     const uint8_t *start = pack.at;
@@ -250,7 +262,12 @@ int tied_wire_encode (const struct tied_message *message, void *buffer, size_t c
         return put_cancel (pack, &message->u.cancel);
     case TIED_WIRE_STARTED:
     case TIED_WIRE_UNTIE:
+    case TIED_WIRE_DONE:
+    case TIED_WIRE_GRANT:
+    case TIED_WIRE_DENY:
         return put_tie (pack, &message->u.tie, message->type);
+    case TIED_WIRE_CLAIM:
+        return put_claim (pack, &message->u.claim);
     case TIED_WIRE_PING:
         return put_ping (pack, &message->u.ping);
     case TIED_WIRE_PONG:
@@ -275,7 +292,7 @@ size_t tied_wire_bound (const struct tied_message *message)
     case TIED_WIRE_HELLO:
         return bound_of (3, 1) + message->u.hello.id.size;
     case TIED_WIRE_WELCOME:
-        return bound_of (9, 1) + message->u.welcome.id.size;
+        return bound_of (10, 1) + message->u.welcome.id.size;
     case TIED_WIRE_REQUEST:
         return bound_of (9, 4) + request->method.size + request->sibling.size + request->key.size +
                request->traceparent.size + BIN_MAX_BYTES +
@@ -287,7 +304,12 @@ size_t tied_wire_bound (const struct tied_message *message)
     case TIED_WIRE_CANCEL:
     case TIED_WIRE_STARTED:
     case TIED_WIRE_UNTIE:
+    case TIED_WIRE_DONE:
+    case TIED_WIRE_GRANT:
+    case TIED_WIRE_DENY:
         return bound_of (3, 0);
+    case TIED_WIRE_CLAIM:
+        return bound_of (5, 0);
     case TIED_WIRE_PING:
         return bound_of (1, 0);
     case TIED_WIRE_PONG:

@@ -16,14 +16,20 @@
 /* Elements of a message's array, version and type among them. */
 enum {
     TI_WIRE_COUNT_HELLO = 6,
-    TI_WIRE_COUNT_WELCOME = 12,
+    TI_WIRE_COUNT_WELCOME = 13,
     TI_WIRE_COUNT_REQUEST = 16,
     TI_WIRE_COUNT_REPLY = 13,
     TI_WIRE_COUNT_REJECT = 9,
     TI_WIRE_COUNT_CANCEL = 5,
     TI_WIRE_COUNT_TIE = 5,
+    TI_WIRE_COUNT_CLAIM = 7,
     TI_WIRE_COUNT_PING = 3,
     TI_WIRE_COUNT_PONG = 6
+};
+
+/* The revision before had no modes in WELCOME. */
+enum {
+    TI_WIRE_COUNT_WELCOME_OLD = 12
 };
 
 /* Levels of arrays and maps that an unknown element may have. */

@@ -135,7 +135,8 @@ greet (struct world *self, uint32_t number, uint32_t index, const struct tied_me
                                        .inline_max = 8,
                                        .queue_depth = self->scenario->replicas.queue_depth,
                                        .workers = self->workers,
-                                       .load = tied_replica_core_load (r->core)};
+                                       .load = tied_replica_core_load (r->core),
+                                       .modes = TIED_WIRE_MODES};
     } else {
         reply.u.ping.time_ns = message->u.ping.time_ns;
         reply.u.ping.load = tied_replica_core_load (r->core);

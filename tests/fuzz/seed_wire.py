@@ -19,7 +19,8 @@ LOAD = [3, 4, 12500]
 
 VALID = {
     "hello": [1, 1, 0, "app-1", EPOCH, 1000],
-    "welcome": [1, 2, "a", INCARNATION, 1000, 8 << 20, 1024, 1024, 4] + LOAD,
+    "welcome": [1, 2, "a", INCARNATION, 1000, 8 << 20, 1024, 1024, 4] + LOAD + [15],
+    "welcome_old": [1, 2, "a", INCARNATION, 1000, 8 << 20, 1024, 1024, 4] + LOAD,
     "request": [1, 3, EPOCH, SEQUENCE, 0, "work", 500000, 123456789, 3, INCARNATION, "b",
                 INCARNATION - 1, b"key-1", 2, TRACE, b"hello"],
     "request_plain": [1, 3, EPOCH, SEQUENCE, 0, "work", 2**64 - 1, 0, 0, 0, None, 0, None, 0, None,
@@ -34,6 +35,10 @@ VALID = {
     "untie": [1, 8, EPOCH, SEQUENCE, 1],
     "ping": [1, 9, 123456789],
     "pong": [1, 10, 123456789] + LOAD,
+    "done": [1, 11, EPOCH, SEQUENCE, 0],
+    "claim": [1, 12, EPOCH, SEQUENCE, 1, 2500, INCARNATION],
+    "grant": [1, 13, EPOCH, SEQUENCE, 0],
+    "deny": [1, 14, EPOCH, SEQUENCE, 0],
     "later_fields": [1, 9, 5, {"k": [1, 2.5, None, True, -7]}, msgpack.ExtType(1, b"x")],
 }
 
@@ -46,7 +51,7 @@ HOSTILE = {
     "bin32_max": bytes.fromhex("9d0104010100000000000000" + "00" + "c6ffffffff"),
     "deep": bytes.fromhex("94010905") + b"\x91" * 200 + b"\xc0",
     "version_2": msgpack.packb([2, 9, 5]),
-    "type_11": msgpack.packb([1, 11, 5]),
+    "type_15": msgpack.packb([1, 15, 5]),
     "trailing": msgpack.packb([1, 9, 5]) + b"\x00",
     "name_nul": msgpack.packb([1, 1, 0, "a\0b", 1, 1]),
     "negative": msgpack.packb([1, 9, -5]),

@@ -162,6 +162,7 @@ static void welcome (struct fake_replica *self, uint64_t time_ns)
     message.u.welcome.inline_max = INLINE_MAX;
     message.u.welcome.queue_depth = 1000;
     message.u.welcome.workers = 1;
+    message.u.welcome.modes = TIED_WIRE_MODES;
     fake_send (self, &message);
 }
 

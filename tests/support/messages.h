@@ -104,6 +104,7 @@ static inline void add_welcome (struct elements *list, const struct tied_wire_we
     add_uint (list, w->queue_depth);
     add_uint (list, w->workers);
     add_load (list, w->load);
+    add_uint (list, w->modes);
 }
 
 /* All elements of the message's array, version and type among them. */
@@ -140,8 +141,17 @@ static inline struct elements elements_of (const struct tied_message *message)
         break;
     case TIED_WIRE_STARTED:
     case TIED_WIRE_UNTIE:
+    case TIED_WIRE_DONE:
+    case TIED_WIRE_GRANT:
+    case TIED_WIRE_DENY:
         add_call (&list, message->u.tie.call);
         add_uint (&list, message->u.tie.copy);
+        break;
+    case TIED_WIRE_CLAIM:
+        add_call (&list, message->u.claim.call);
+        add_uint (&list, message->u.claim.copy);
+        add_uint (&list, message->u.claim.age_us);
+        add_uint (&list, message->u.claim.incarnation);
         break;
     case TIED_WIRE_PING:
         add_uint (&list, message->u.ping.time_ns);
@@ -307,6 +317,7 @@ sample_welcome (struct tied_wire_welcome *w, uint64_t *state, struct sample_stor
     w->queue_depth = (uint32_t)sample_uint (state, 32);
     w->workers = (uint32_t)sample_uint (state, 32);
     w->load = sample_load (state);
+    w->modes = (uint32_t)sample_uint (state, 32);
 }
 
 /* A valid message of this type; its views point into storage. */
@@ -344,8 +355,17 @@ sample_message (uint8_t type, uint64_t *state, struct sample_storage *s)
         break;
     case TIED_WIRE_STARTED:
     case TIED_WIRE_UNTIE:
+    case TIED_WIRE_DONE:
+    case TIED_WIRE_GRANT:
+    case TIED_WIRE_DENY:
         m.u.tie.call = sample_call (state);
         m.u.tie.copy = (uint8_t)sample_uint (state, 8);
+        break;
+    case TIED_WIRE_CLAIM:
+        m.u.claim.call = sample_call (state);
+        m.u.claim.copy = (uint8_t)sample_uint (state, 8);
+        m.u.claim.age_us = sample_uint (state, 64);
+        m.u.claim.incarnation = sample_not_0 (state, 64);
         break;
     case TIED_WIRE_PING:
         m.u.ping.time_ns = sample_uint (state, 64);

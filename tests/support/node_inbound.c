@@ -94,6 +94,7 @@ static void greet (struct node_replica *self, uint32_t client, const struct tied
         answer.u.welcome.queue_depth = 1;
         answer.u.welcome.workers = 1;
         answer.u.welcome.load = tied_replica_core_load (self->core);
+        answer.u.welcome.modes = TIED_WIRE_MODES;
     } else {
         answer.type = TIED_WIRE_PONG;
         answer.u.ping.time_ns = message->u.ping.time_ns;

@@ -42,7 +42,7 @@ static void msgpack_c_reads_every_header_that_we_write (void **state)
     msgpack_zone zone;
     CHECK_TRUE (msgpack_zone_init (&zone, MSGPACK_ZONE_CHUNK_SIZE));
     for (uint64_t i = 0; i < rounds; i++)
-        for (uint8_t type = TIED_WIRE_HELLO; type <= TIED_WIRE_PONG; type++) {
+        for (uint8_t type = TIED_WIRE_HELLO; type <= TIED_WIRE_DENY; type++) {
             struct tied_message message = sample_message (type, &seed, &storage);
             int size = tied_wire_encode (&message, buffer, sizeof buffer);
             CHECK_I64 (size, >, 0);
@@ -83,7 +83,7 @@ static void we_read_every_header_that_msgpack_c_packs (void **state)
     msgpack_packer packer;
     msgpack_packer_init (&packer, &packed, msgpack_sbuffer_write);
     for (uint64_t i = 0; i < rounds; i++)
-        for (uint8_t type = TIED_WIRE_HELLO; type <= TIED_WIRE_PONG; type++) {
+        for (uint8_t type = TIED_WIRE_HELLO; type <= TIED_WIRE_DENY; type++) {
             struct tied_message message = sample_message (type, &seed, &storage);
             struct elements list = elements_of (&message);
             msgpack_sbuffer_clear (&packed);
@@ -132,7 +132,7 @@ static void we_read_every_form_of_every_element (void **state)
     msgpack_packer packer;
     msgpack_packer_init (&packer, &packed, msgpack_sbuffer_write);
     for (uint64_t i = 0; i < rounds; i++)
-        for (uint8_t type = TIED_WIRE_HELLO; type <= TIED_WIRE_PONG; type++) {
+        for (uint8_t type = TIED_WIRE_HELLO; type <= TIED_WIRE_DENY; type++) {
             struct tied_message message = sample_message (type, &seed, &storage);
             struct elements list = elements_of (&message);
             msgpack_sbuffer_clear (&packed);

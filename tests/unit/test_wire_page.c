@@ -62,6 +62,7 @@ static void the_greeting_has_the_bytes_of_the_page (void **state)
     m.u.welcome.inline_max = 1024;
     m.u.welcome.queue_depth = 1024;
     m.u.welcome.workers = 4;
+    m.u.welcome.modes = TIED_WIRE_MODES;
     check_dump (&m);
 }
 
@@ -95,6 +96,12 @@ static void the_short_messages_have_the_bytes_of_the_page (void **state)
     (void)state;
     struct tied_message m = {.type = TIED_WIRE_STARTED};
     m.u.tie.call = call;
+    check_dump (&m);
+    m = (struct tied_message){.type = TIED_WIRE_CLAIM};
+    m.u.claim.call = call;
+    m.u.claim.copy = 1;
+    m.u.claim.age_us = 2500;
+    m.u.claim.incarnation = instance_a;
     check_dump (&m);
     m = (struct tied_message){.type = TIED_WIRE_CANCEL};
     m.u.cancel.call = call;

@@ -32,7 +32,11 @@ TIED_BEGIN_DECLS
     X (STARTED, 7, "started")                                                                      \
     X (UNTIE, 8, "untie")                                                                          \
     X (PING, 9, "ping")                                                                            \
-    X (PONG, 10, "pong")
+    X (PONG, 10, "pong")                                                                           \
+    X (DONE, 11, "done")                                                                           \
+    X (CLAIM, 12, "claim")                                                                         \
+    X (GRANT, 13, "grant")                                                                         \
+    X (DENY, 14, "deny")
 
 #define TIED_WIRE_TYPE_ENUM_(name, value, text) TIED_WIRE_##name = (value),
 enum tied_wire_type {
@@ -71,10 +75,12 @@ enum tied_wire_role {
 
 enum tied_request_flag {
     TIED_REQUEST_IDEMPOTENT = 1 << 0,
-    TIED_REQUEST_TIED = 1 << 1,     /* a sibling is named and shall be told */
-    TIED_REQUEST_LAST = 1 << 2,     /* last copy: lifts the hedge limit, never the hard one */
-    TIED_REQUEST_REISSUE = 1 << 3,  /* an earlier copy was lost: see "Re-issue" in protocol.md */
-    TIED_REQUEST_FLAGS_KNOWN = 0x0f /* a receiver ignores the other bits */
+    TIED_REQUEST_TIED = 1 << 1,      /* a sibling is named and shall be told */
+    TIED_REQUEST_LAST = 1 << 2,      /* last copy: lifts the hedge limit, never the hard one */
+    TIED_REQUEST_REISSUE = 1 << 3,   /* an earlier copy was lost: see "Re-issue" in protocol.md */
+    TIED_REQUEST_PARK = 1 << 4,      /* tied: keep what STARTED would drop until DONE */
+    TIED_REQUEST_EXCLUSIVE = 1 << 5, /* must not run twice: only for who announces the mode */
+    TIED_REQUEST_FLAGS_KNOWN = 0x3f  /* a receiver ignores the other bits */
 };
 
 enum tied_reply_flag {
@@ -82,6 +88,15 @@ enum tied_reply_flag {
     TIED_REPLY_SIBLING_STARTED = 1 << 1, /* the sibling's STARTED came while this copy ran */
     TIED_REPLY_FLAGS_KNOWN = 0x03
 };
+
+/* Bit of a mode in the set that WELCOME announces, and the set of a replica that announces none. */
+#define TIED_WIRE_MODE_BIT(mode) (UINT32_C (1) << (mode))
+#define TIED_WIRE_MODES_OLD                                                                        \
+    (TIED_WIRE_MODE_BIT (TIED_MODE_SINGLE) | TIED_WIRE_MODE_BIT (TIED_MODE_TIED))
+/* What a replica over the cores of this library announces. */
+#define TIED_WIRE_MODES                                                                            \
+    (TIED_WIRE_MODES_OLD | TIED_WIRE_MODE_BIT (TIED_MODE_PARK) |                                   \
+     TIED_WIRE_MODE_BIT (TIED_MODE_EXCLUSIVE))
 
 struct tied_wire_hello {
     uint8_t role;         /* enum tied_wire_role */
@@ -98,6 +113,7 @@ struct tied_wire_welcome {
     uint32_t queue_depth; /* hard limit of its queue, copies */
     uint32_t workers;     /* copies served at once */
     struct tied_load load;
+    uint32_t modes; /* set of TIED_WIRE_MODE_BIT; TIED_WIRE_MODES_OLD if the frame ends before it */
 };
 struct tied_wire_request {
     struct tied_call_id call;
@@ -137,9 +153,15 @@ struct tied_wire_cancel {
     struct tied_call_id call;
     uint8_t reason; /* enum tied_cancel; an unknown number is delivered as it is */
 };
-struct tied_wire_tie { /* STARTED and UNTIE */
+struct tied_wire_tie { /* STARTED, UNTIE, DONE, GRANT and DENY */
     struct tied_call_id call;
     uint8_t copy; /* the sender's copy */
+};
+struct tied_wire_claim {
+    struct tied_call_id call;
+    uint8_t copy;         /* the sender's copy */
+    uint64_t age_us;      /* how long the sender has known of the call, at the send */
+    uint64_t incarnation; /* the owner's instance that the call was tied with, not 0 */
 };
 struct tied_wire_ping { /* PING; PONG adds load */
     uint64_t time_ns;   /* opaque, echoed */
@@ -156,6 +178,7 @@ struct tied_message {
         struct tied_wire_reject reject;
         struct tied_wire_cancel cancel;
         struct tied_wire_tie tie;
+        struct tied_wire_claim claim;
         struct tied_wire_ping ping;
     } u;
 };
