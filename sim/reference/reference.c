@@ -45,27 +45,6 @@ static const struct sim_ref_policy *policy_of (enum sim_policy_kind kind)
     return NULL;
 }
 
-static int check (const struct sim_scenario *scenario, const char *name, char why[SIM_WHY_MAX])
-{
-    if (scenario->network.loss > 0) {
-        (void)snprintf (
-            why, SIM_WHY_MAX,
-            "policy \"%.100s\": network loss %g: reference policies know no lost message; "
-            "set it to 0 or leave the policy out",
-            name, scenario->network.loss);
-        return TIED_ERR_INVAL;
-    }
-    if (scenario->network.break_gap_ns > 0) {
-        (void)snprintf (
-            why, SIM_WHY_MAX,
-            "policy \"%.100s\": network breaks: reference policies know no connections; "
-            "leave out the breaks or the policy",
-            name);
-        return TIED_ERR_INVAL;
-    }
-    return 0;
-}
-
 static int sample_init (struct sim_ref_sample *self, uint32_t size)
 {
     self->size = size;
@@ -281,10 +260,7 @@ int sim_reference_run (const struct sim_run_options *options,
                         chosen->name, sim_policy_kind_name (chosen->kind));
         return TIED_ERR_INVAL;
     }
-    int rc = check (scenario, chosen->name, why);
-    if (rc)
-        return rc;
-    rc = set_up (&ref, why);
+    int rc = set_up (&ref, why);
     if (rc == 0)
         rc = run (&ref);
     if (rc == 0)

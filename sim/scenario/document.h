@@ -22,7 +22,7 @@
 #define SIM_DOCUMENT_KEYS_MAX  256 /* in one map */
 #define SIM_DOCUMENT_NAME_MAX  80  /* bytes of the name in messages, with NUL: its end counts */
 /* One line of a reason, with its NUL. */
-#define SIM_DOCUMENT_WHY_MAX 256
+#define SIM_DOCUMENT_WHY_MAX 512
 
 enum sim_node_kind {
     SIM_NODE_SCALAR = 0,

@@ -158,7 +158,7 @@ load_table (const struct sim_file *file, enum sim_trace_use use, struct sim_tabl
         return 0;
     int rc = sim_trace_read (&options, out, reason);
     if (rc)
-        snprintf (why, SIM_WHY_MAX, "%.100s: %.150s", file->where, reason);
+        snprintf (why, SIM_WHY_MAX, "%.110s: %.390s", file->where, reason);
     return rc;
 }
 

@@ -5,12 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/util.h"
-
-#include <tied/error.h>
-
-/* As the client core bounds it. */
-#define KNOWN_MAX 4096u
+#include "scenario/limits.h"
 
 static int check_shares (const struct sim_factor *factors,
                          uint32_t count,
@@ -41,28 +36,6 @@ static int check_workload (const struct sim_workload *w, struct sim_reader *read
     return check_shares (w->slowdown, w->slowdown_count, "copies.slowdown", reader);
 }
 
-static int check_subset (const struct sim_scenario *s, struct sim_reader *reader)
-{
-    const struct sim_replicas *r = &s->replicas;
-    if (r->subset > r->count)
-        return sim_reader_refuse_key (reader, "replicas.subset", "%u of %u replicas", r->subset,
-                                      r->count);
-    if (r->subset && r->count % r->subset)
-        return sim_reader_refuse_key (reader, "replicas.subset",
-                                      "%u replicas do not make whole groups of %u", r->count,
-                                      r->subset);
-    if (r->subset && r->count / r->subset > s->clients)
-        return sim_reader_refuse_key (reader, "replicas.subset",
-                                      "%u groups but %u clients: some groups would have none",
-                                      r->count / r->subset, s->clients);
-    uint32_t known = r->subset ? r->subset : r->count;
-    for (uint32_t i = 0; i < s->policies_count; i++)
-        if (known > KNOWN_MAX && !sim_policy_is_reference (s->policies[i].kind))
-            return sim_reader_refuse_key (
-                reader, "replicas", "a client knows at most %u replicas: give subset", KNOWN_MAX);
-    return 0;
-}
-
 static int check_replicas (const struct sim_replicas *r, struct sim_reader *reader)
 {
     if (r->slow_count > r->count)
@@ -73,6 +46,22 @@ static int check_replicas (const struct sim_replicas *r, struct sim_reader *read
     if ((r->pause.gap_ns == 0) != (r->pause.length_ns == 0))
         return sim_reader_refuse_key (reader, "replicas.pause", "gap and length belong together");
     return check_shares (r->vary, r->vary_count, "replicas.vary.factors", reader);
+}
+
+/* What is wrong whoever gave the values, at its place. */
+static int check_limits (const struct sim_scenario *s, struct sim_reader *reader)
+{
+    const struct sim_replicas *r = &s->replicas;
+    struct sim_wrong wrong;
+    /* A part of a group can be simulated, but hardly anybody means it. */
+    if (r->subset && r->subset <= r->count && r->count % r->subset)
+        return sim_reader_refuse_key (reader, "replicas.subset",
+                                      "%u replicas do not make whole groups of %u", r->count,
+                                      r->subset);
+    bool is_wrong = sim_scenario_is_wrong (s, &wrong);
+    for (uint32_t i = 0; !is_wrong && i < s->policies_count; i++)
+        is_wrong = sim_policy_is_wrong (s, i, &wrong);
+    return is_wrong ? sim_reader_refuse_key (reader, wrong.path, "%s", wrong.text) : 0;
 }
 
 static int check_policies (const struct sim_scenario *s, struct sim_reader *reader)
@@ -87,11 +76,6 @@ static int check_policies (const struct sim_scenario *s, struct sim_reader *read
                                               "the name %s is that of policies[%u] already: give "
                                               "another one",
                                               policy->name, k);
-        bool has_d = policy->kind == SIM_POLICY_JSQ || policy->kind == SIM_POLICY_IDEAL_COS ||
-                     policy->kind == SIM_POLICY_IDEAL_COC;
-        if (has_d && policy->d > s->replicas.count)
-            return sim_reader_refuse_key (reader, path, "d is %u, but there are %u replicas",
-                                          policy->d, s->replicas.count);
     }
     return 0;
 }
@@ -121,7 +105,7 @@ int sim_form_check (const struct sim_form *form, struct sim_reader *reader)
     if (rc == 0)
         rc = check_policies (s, reader);
     if (rc == 0)
-        rc = check_subset (s, reader);
+        rc = check_limits (s, reader);
     if (rc == 0)
         rc = check_published (s, reader);
     if (rc == 0 && s->sweep.loads_count > 0 && s->workload.arrivals == SIM_ARRIVALS_CLOSED)

@@ -5,28 +5,28 @@
 #include <stdio.h>
 
 #include "reference/reference.h"
+#include "scenario/limits.h"
 #include "world/world.h"
 
 #include <tied/error.h>
 
-/* NULL: nothing is wrong. Only what every engine needs; each adds its own. */
-static const char *what_is_wrong (const struct sim_run_options *options)
+/* What scenarios that no reader has checked may be, and what may have changed since. */
+static int check (const struct sim_run_options *options, char why[SIM_WHY_MAX])
 {
     const struct sim_scenario *s = options->scenario;
+    struct sim_wrong wrong;
 
-    if (s->replicas.count < 1 || s->replicas.count > SIM_REPLICAS_MAX)
-        return "replicas.count is out of range: use 1 to 16384";
-    if (s->replicas.workers < 1 || s->replicas.workers > 4096)
-        return "replicas.workers is out of range: use 1 to 4096";
-    if (s->clients < 1 || s->clients > SIM_CLIENTS_MAX)
-        return "clients is out of range: use 1 to 4096";
-    if (s->amount.calls < 1)
-        return "amount.calls is 0: at least one request must be measured";
-    if (s->policies[options->policy].kind >= SIM_POLICY_KINDS)
-        return "policy.kind is not known";
-    if (s->policies[options->policy].hedge_ppm != 0)
-        return "policy.hedge is a percentile that nobody has measured yet: run it as a study";
-    return NULL;
+    if (sim_scenario_is_wrong (s, &wrong)) {
+        (void)snprintf (why, SIM_WHY_MAX, "%s: %s", wrong.path, wrong.text);
+        return TIED_ERR_INVAL;
+    }
+    if (sim_policy_is_wrong (s, options->policy, &wrong) ||
+        sim_policy_cannot_run (s, options->policy, &wrong)) {
+        (void)snprintf (why, SIM_WHY_MAX, "policy \"%.*s\": %s: %s", SIM_NAME_MAX - 1,
+                        s->policies[options->policy].name, wrong.path, wrong.text);
+        return TIED_ERR_INVAL;
+    }
+    return 0;
 }
 
 int sim_run (const struct sim_run_options *options,
@@ -34,18 +34,26 @@ int sim_run (const struct sim_run_options *options,
              char why[SIM_WHY_MAX])
 {
     const struct sim_scenario *s = options->scenario;
-    const char *wrong;
+    int rc;
 
     if (options->policy >= s->policies_count) {
         (void)snprintf (why, SIM_WHY_MAX, "policy %u does not exist: the scenario has %u",
                         (unsigned)options->policy, (unsigned)s->policies_count);
         return TIED_ERR_INVAL;
     }
-    wrong = what_is_wrong (options);
-    if (wrong != NULL) {
-        (void)snprintf (why, SIM_WHY_MAX, "%s", wrong);
+    if (s->policies[options->policy].kind >= SIM_POLICY_KINDS) {
+        (void)snprintf (why, SIM_WHY_MAX, "policy.kind is not known");
         return TIED_ERR_INVAL;
     }
+    if (s->policies[options->policy].hedge_ppm != 0) {
+        (void)snprintf (why, SIM_WHY_MAX,
+                        "policy.hedge is a percentile that nobody has measured yet: run it as a "
+                        "study");
+        return TIED_ERR_INVAL;
+    }
+    rc = check (options, why);
+    if (rc != 0)
+        return rc;
     if (sim_policy_is_reference (s->policies[options->policy].kind))
         return sim_reference_run (options, result, why);
     return sim_world_run (options, result, why);

@@ -49,7 +49,7 @@ struct sim_run_options {
  * @return 0, TIED_ERR_INVAL (the policy cannot run this scenario: why says which and why),
  *         TIED_ERR_SYSTEM (no memory)
  */
-#define SIM_WHY_MAX 256
+#define SIM_WHY_MAX 512
 TIED_NODISCARD int
 sim_run (const struct sim_run_options *options, struct sim_result *result, char why[SIM_WHY_MAX]);
 

@@ -61,7 +61,7 @@ static int run_task (void *context, uint64_t task, struct sim_result *result, ch
     int rc = runner (&options, result, why);
     if (rc) {
         char text[SIM_WHY_MAX];
-        snprintf (text, sizeof text, "%s: %.150s", self->rows.items[row].name, why);
+        snprintf (text, sizeof text, "%s: %.420s", self->rows.items[row].name, why);
         memcpy (why, text, sizeof text);
     }
     return rc;
@@ -78,7 +78,7 @@ static bool take (void *context, uint64_t task, const struct sim_result *result)
     char why[SIM_WHY_MAX];
     if (!sim_measure_identities (row, result, why)) {
         if (tally->broken++ == 0)
-            snprintf (tally->why, sizeof tally->why, "replication %u of %u: %.180s",
+            snprintf (tally->why, sizeof tally->why, "replication %u of %u: %.450s",
                       replication + 1, REPLICATIONS, why);
     }
     self->out->calls += result->all_calls;

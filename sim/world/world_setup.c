@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a world: whether it can be, what its calls ask for, and when its links come up. */
+/* Makes a world: what its calls ask for, and when its links come up. */
 #include "world/world_parts.h"
 
 #include <stdio.h>
@@ -7,13 +7,6 @@
 
 #include <tied/error.h>
 
-#define WORKERS_MAX (UINT64_C (1) << 20)
-/* Each link comes up by an event, and the heap has room for twice as many. */
-#define LINKS_MAX (UINT64_C (1) << 22)
-/* A heartbeat takes some 200 ns: beyond this a replication is many minutes of nothing else. */
-#define BEATS_MAX 2e9
-/* Of these under way at once the queue of events has room for twice as many. */
-#define FLYING_MAX 4e6
 /* A core begins with its counters and the heads of its tables; a step touches most of that. */
 #define REPLICA_FETCH 1152u
 #define CLIENT_FETCH  1024u
@@ -41,64 +34,6 @@ static int refuse (char why[SIM_WHY_MAX], const struct sim_policy *policy, const
 {
     (void)snprintf (why, SIM_WHY_MAX, "policy \"%.*s\": %s", SIM_NAME_MAX - 1, policy->name, text);
     return TIED_ERR_INVAL;
-}
-
-static int check_heartbeats (const struct world *self, uint64_t links, char why[SIM_WHY_MAX])
-{
-    const struct sim_scenario *s = self->scenario;
-    const struct sim_delay *delay = &s->network.client;
-    const double per_ns = (double)links / (double)s->heartbeat_ns;
-    const double flying =
-        per_ns * ((double)delay->fixed_ns + (delay->has_extra ? ti_dist_mean (&delay->extra) : 0));
-    const double requests = (double)s->amount.calls * (1 + s->amount.warm_up + s->amount.cool_down);
-    const double sent = requests / sim_scenario_rate_per_s (s) * 1e9 * per_ns;
-
-    if (flying > FLYING_MAX) {
-        (void)snprintf (why, SIM_WHY_MAX,
-                        "%.3g heartbeats would be under way at once, more than %.3g: raise "
-                        "heartbeat, or lower network delays, clients or replicas",
-                        flying, FLYING_MAX);
-        return TIED_ERR_INVAL;
-    }
-    /* Who waits for answers has no rate beforehand. */
-    if (s->workload.arrivals != SIM_ARRIVALS_CLOSED && sent > BEATS_MAX) {
-        (void)snprintf (why, SIM_WHY_MAX,
-                        "%.3g heartbeats would be sent while the requests come, more than %.3g: "
-                        "raise heartbeat or load, or lower calls",
-                        sent, BEATS_MAX);
-        return TIED_ERR_INVAL;
-    }
-    return 0;
-}
-
-static int check (const struct world *self, char why[SIM_WHY_MAX])
-{
-    const struct sim_scenario *s = self->scenario;
-    const uint32_t known = s->replicas.subset > 0
-                               ? (uint32_t)ti_min (s->replicas.subset, s->replicas.count)
-                               : s->replicas.count;
-
-    if (known > 4096)
-        return refuse (why, self->policy,
-                       "a client cannot know more than 4096 replicas: set replicas.subset");
-    if ((uint64_t)known * s->clients > LINKS_MAX)
-        return refuse (
-            why, self->policy,
-            "more than 4194304 links between clients and replicas: lower clients, or set "
-            "replicas.subset");
-    if ((uint64_t)s->replicas.count * s->replicas.workers > WORKERS_MAX)
-        return refuse (why, self->policy, "more than 1048576 workers: lower replicas.workers");
-    if (self->groups > s->clients)
-        return refuse (why, self->policy,
-                       "more groups of replicas than clients: raise replicas.subset or clients");
-    if (s->network.loss > 0 && s->workload.deadline_ns == TIED_NEVER)
-        return refuse (why, self->policy,
-                       "network.loss needs workload.deadline: nothing else ends a call whose "
-                       "request is lost");
-    if ((world_is_tied (self->policy->kind) || self->submit.hedge_ns != TIED_HEDGE_NONE) &&
-        known < 2)
-        return refuse (why, self->policy, "a second copy needs a second replica");
-    return check_heartbeats (self, (uint64_t)known * s->clients, why);
 }
 
 int world_out_of_memory (char why[SIM_WHY_MAX])
@@ -238,9 +173,7 @@ int world_init (struct world *self,
     fill_submit (self);
     self->notes_max = world_notes_max (self);
     self->patience_ns = world_patience_ns (self);
-    rc = check (self, why);
-    if (rc == 0)
-        rc = fill (self, why);
+    rc = fill (self, why);
     if (rc != 0)
         world_deinit (self);
     return rc;

@@ -640,12 +640,12 @@ static void what_it_cannot_run_is_refused_with_the_reason (void **state)
     (void)snprintf (scenario.policies[0].name, sizeof scenario.policies[0].name, "shortest");
     CHECK_I64 (sim_result_init (&result), ==, 0);
     scenario.network.loss = .01;
-    CHECK_I64 (sim_reference_run (&options, &result, why), ==, TIED_ERR_INVAL);
+    CHECK_I64 (sim_run (&options, &result, why), ==, TIED_ERR_INVAL);
     CHECK_PTR (strstr (why, "shortest"), !=, NULL);
     CHECK_PTR (strstr (why, "0.01"), !=, NULL);
     scenario.network.loss = 0;
     scenario.network.break_gap_ns = S (1);
-    CHECK_I64 (sim_reference_run (&options, &result, why), ==, TIED_ERR_INVAL);
+    CHECK_I64 (sim_run (&options, &result, why), ==, TIED_ERR_INVAL);
     CHECK_PTR (strstr (why, "breaks"), !=, NULL);
     scenario.network.break_gap_ns = 0;
     scenario.policies[0].kind = SIM_POLICY_C3;

@@ -507,6 +507,7 @@ static void what_cannot_be_run_is_refused_in_words (void **state)
     c.scenario.replicas.subset = 10;
     CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
     CHECK_TRUE (strstr (why, "groups") != NULL);
+    c.scenario.replicas.subset = 0;
     c.scenario.replicas.count = 1;
     CHECK_I64 (sim_run (&c.options, &c.result, why), ==, TIED_ERR_INVAL);
     CHECK_TRUE (strstr (why, "second replica") != NULL);
