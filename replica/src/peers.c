@@ -147,14 +147,21 @@ bool ti_peers_drain (tied_replica_t *self)
     if (!self->peers_sock)
         return true;
     for (int i = 0; i < BATCH; i += TIED_REPLICA_EXPECT_MAX) {
-        enum ti_recv got = receive (self, &bite);
+        enum ti_recv got;
 
+        self->dirty &= ~(unsigned)TI_DIRTY_PEERS;
+        got = receive (self, &bite);
         handle (self, &bite);
-        if (got == TI_RECV_ENDED)
+        if (got == TI_RECV_ENDED) {
             ti_sock_close (&self->peers_sock);
-        if (got != TI_RECV_MESSAGE)
+            return true;
+        }
+        /* Nothing was left when the bite was taken. But an answer to one of it (WELCOME, PONG) is
+           a use of the socket, and takes away the word of what has come since. */
+        if (got == TI_RECV_NONE && !(self->dirty & TI_DIRTY_PEERS))
             return true;
     }
+    self->dirty |= TI_DIRTY_PEERS;
     return false;
 }
 
