@@ -24,30 +24,23 @@ static const struct {
     [TIED_GOVERNOR_REASON_NO_GAIN] = {TI_GOVERNOR_WIN, TI_GOVERNOR_HEDGE},
 };
 
-static uint32_t limit_of (const struct ti_governor *self, uint32_t reason)
+static void set_limits (struct ti_governor *self, const struct tied_governor_limits *limits)
 {
-    switch ((enum tied_governor_reason)reason) {
-    case TIED_GOVERNOR_REASON_REJECTIONS:
-        return self->limits.rejected_ppm;
-    case TIED_GOVERNOR_REASON_DEPTH:
-        return self->limits.depth_milli;
-    case TIED_GOVERNOR_REASON_ERRORS:
-        return self->limits.error_ppm;
-    case TIED_GOVERNOR_REASON_DUPLICATES:
-        return self->limits.duplicate_ppm;
-    case TIED_GOVERNOR_REASON_NO_GAIN:
-        return self->limits.win_ppm;
-    case TIED_GOVERNOR_REASON_NONE:
-    case TIED_GOVERNOR_REASON_COUNT:
-        break;
-    }
-    TI_UNREACHABLE ();
+    TI_ASSERT (limits->window_ns >= TI_GOVERNOR_SLICES);
+    TI_ASSERT (limits->min_events >= 1);
+    self->limits = *limits;
+    self->limit[TIED_GOVERNOR_REASON_REJECTIONS] = limits->rejected_ppm;
+    self->limit[TIED_GOVERNOR_REASON_DEPTH] = limits->depth_milli;
+    self->limit[TIED_GOVERNOR_REASON_ERRORS] = limits->error_ppm;
+    self->limit[TIED_GOVERNOR_REASON_DUPLICATES] = limits->duplicate_ppm;
+    self->limit[TIED_GOVERNOR_REASON_NO_GAIN] = limits->win_ppm;
 }
 
 /* Totals are below 2^34 and limits below 2^32, shares below 2^20: the products fit. */
-static enum verdict judge (const struct ti_governor *self, uint32_t reason, bool is_coming_back)
+static inline enum verdict
+judge (const struct ti_governor *self, uint32_t reason, bool is_coming_back)
 {
-    const uint64_t limit = limit_of (self, reason);
+    const uint64_t limit = self->limit[reason];
     const uint64_t whole = self->totals[signals[reason].whole];
     const uint64_t part = self->totals[signals[reason].part];
     if (limit == 0)
@@ -136,20 +129,16 @@ static void move (struct ti_governor *self, tied_time_t now)
 
 void ti_governor_init (struct ti_governor *self, const struct tied_governor_limits *limits)
 {
-    TI_ASSERT (limits->window_ns >= TI_GOVERNOR_SLICES);
-    TI_ASSERT (limits->min_events >= 1);
     memset (self, 0, sizeof *self);
-    self->limits = *limits;
+    set_limits (self, limits);
 }
 
 void ti_governor_change (struct ti_governor *self, const struct tied_governor_limits *limits)
 {
-    TI_ASSERT (limits->window_ns >= TI_GOVERNOR_SLICES);
-    TI_ASSERT (limits->min_events >= 1);
     const bool is_other_window = limits->window_ns != self->limits.window_ns;
-    self->limits = *limits;
+    set_limits (self, limits);
     self->hold = ti_min (self->hold, limits->hold_ns * TI_GOVERNOR_HOLD_MAX);
-    if (self->state != TIED_GOVERNOR_OPEN && limit_of (self, self->reason) == 0) {
+    if (self->state != TIED_GOVERNOR_OPEN && self->limit[self->reason] == 0) {
         enter (self, TIED_GOVERNOR_OPEN, self->since);
         self->hold = 0;
     } else if (is_other_window) {

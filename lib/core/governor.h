@@ -64,10 +64,11 @@ enum ti_governor_event {
  */
 struct ti_governor {
     struct tied_governor_limits limits;
-    tied_time_t slice_at; /* when the current slice began */
-    tied_time_t since;    /* when the state began */
-    tied_duration_t hold; /* the last stop's; 0: none to follow on */
-    uint64_t depth_milli; /* last reported mean */
+    uint32_t limit[TIED_GOVERNOR_REASON_COUNT]; /* of those, by reason */
+    tied_time_t slice_at;                       /* when the current slice began */
+    tied_time_t since;                          /* when the state began */
+    tied_duration_t hold;                       /* the last stop's; 0: none to follow on */
+    uint64_t depth_milli;                       /* last reported mean */
     uint32_t slice;
     uint32_t probe_turn;
     uint32_t state;  /* enum tied_governor_state */
