@@ -62,6 +62,14 @@ struct ti_report_policy *ti_report_add (struct ti_report *self, const char *poli
     return added;
 }
 
+uint64_t ti_report_percentile (const struct ti_report_policy *policy, uint32_t ppm)
+{
+    for (uint32_t i = 0; i < policy->figures_count; i++)
+        if (policy->figures[i].ppm == ppm)
+            return policy->figures[i].ns;
+    return ppm >= TI_HIST_ALL ? policy->latency->max : ti_hist_percentile (policy->latency, ppm);
+}
+
 double ti_report_per_call (const struct ti_report_policy *policy, uint64_t x)
 {
     return policy->calls ? (double)x / (double)policy->calls : 0;

@@ -18,6 +18,7 @@
 
 #define TI_REPORT_SCHEMA       1
 #define TI_REPORT_POLICIES_MAX 512
+#define TI_REPORT_FIGURES_MAX  8
 
 struct ti_json;
 
@@ -37,6 +38,13 @@ struct ti_report_policy {
     uint64_t calls;          /* that have ended: the sum of outcomes */
     struct ti_hist *latency; /* ns, of the calls that a replica answered (ok, app_error) */
     bool is_borrowed;        /* the histogram is not the report's to free */
+    /* Figures that are not those of the histogram, such as means over replications; TI_HIST_ALL is
+     * the largest value. */
+    struct {
+        uint32_t ppm;
+        uint64_t ns;
+    } figures[TI_REPORT_FIGURES_MAX];
+    uint32_t figures_count;
     bool is_unstable;    /* its queue grew without end: percentiles mean nothing, none is shown */
     uint64_t copies;     /* sent by the client */
     uint64_t executions; /* handlers started, as the replicas saw it */
@@ -83,6 +91,8 @@ ti_report_add_of (struct ti_report *self, const char *policy, struct ti_hist *la
 /* A histogram as a policy has it: 1 ns to 1 h, error below 0.8 %; free () it. NULL: no memory. */
 struct ti_hist *ti_report_hist_new (void);
 
+/* The percentile that every writer shows; TI_HIST_ALL: the largest value. */
+uint64_t ti_report_percentile (const struct ti_report_policy *policy, uint32_t ppm);
 /* x / calls; 0 without calls. */
 double ti_report_per_call (const struct ti_report_policy *policy, uint64_t x);
 

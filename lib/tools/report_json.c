@@ -14,14 +14,14 @@ static void write_latency (struct ti_json *json, const struct ti_report_policy *
         const char *name;
         uint64_t ns;
     } figures[] = {{"mean", ti_hist_mean (latency)},
-                   {"p50", ti_hist_percentile (latency, TI_HIST_P50)},
-                   {"p90", ti_hist_percentile (latency, TI_HIST_P90)},
-                   {"p95", ti_hist_percentile (latency, TI_HIST_P95)},
-                   {"p99", ti_hist_percentile (latency, TI_HIST_P99)},
-                   {"p99_9", ti_hist_percentile (latency, TI_HIST_P99_9)},
-                   {"max", latency->max},
+                   {"p50", ti_report_percentile (policy, TI_HIST_P50)},
+                   {"p90", ti_report_percentile (policy, TI_HIST_P90)},
+                   {"p95", ti_report_percentile (policy, TI_HIST_P95)},
+                   {"p99", ti_report_percentile (policy, TI_HIST_P99)},
+                   {"p99_9", ti_report_percentile (policy, TI_HIST_P99_9)},
+                   {"max", ti_report_percentile (policy, TI_HIST_ALL)},
                    {"min", latency->min},
-                   {"p99_99", ti_hist_percentile (latency, TI_HIST_P99_99)}};
+                   {"p99_99", ti_report_percentile (policy, TI_HIST_P99_99)}};
     ti_json_object (json, "latency_ms");
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
         if (policy->is_unstable)

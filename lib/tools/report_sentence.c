@@ -55,8 +55,8 @@ static void append_change (char *buffer,
                            const struct ti_report_policy *to)
 {
     char before_text[TI_UNITS_TEXT_MAX], after_text[TI_UNITS_TEXT_MAX];
-    uint64_t before = ti_hist_percentile (from->latency, ppm);
-    uint64_t after = ti_hist_percentile (to->latency, ppm);
+    uint64_t before = ti_report_percentile (from, ppm);
+    uint64_t after = ti_report_percentile (to, ppm);
     ti_format_ms (before, before_text);
     ti_format_ms (after, after_text);
     double change = before ? (double)after / (double)before - 1 : 0;
@@ -87,7 +87,7 @@ other (const struct ti_report *self, const struct ti_report_policy *from, bool *
     for (uint32_t i = 0; i < self->policies_count; i++) {
         const struct ti_report_policy *policy = &self->policies[i];
         uint64_t p99 =
-            policy->is_unstable ? UINT64_MAX : ti_hist_percentile (policy->latency, TI_HIST_P99);
+            policy->is_unstable ? UINT64_MAX : ti_report_percentile (policy, TI_HIST_P99);
         if (policy == from || (best && p99 >= best_p99))
             continue;
         best = policy;
@@ -121,8 +121,8 @@ static void append_alone (char *buffer, const struct ti_report_policy *policy)
     append (buffer, "%.64s answered %llu of %llu calls, p50 %s ms and p99 %s ms; ", policy->policy,
             (unsigned long long)(policy->calls - not_answered (policy)),
             (unsigned long long)policy->calls,
-            ti_format_ms (ti_hist_percentile (policy->latency, TI_HIST_P50), p50),
-            ti_format_ms (ti_hist_percentile (policy->latency, TI_HIST_P99), p99));
+            ti_format_ms (ti_report_percentile (policy, TI_HIST_P50), p50),
+            ti_format_ms (ti_report_percentile (policy, TI_HIST_P99), p99));
     append_cost (buffer, policy);
 }
 

@@ -45,7 +45,7 @@ static void put_percentiles (struct ti_table *table,
             ti_table_put (table, row, column, "%s", i == 0 ? "UNSTABLE" : "-");
         else
             ti_table_put (table, row, column, "%s",
-                          ti_format_ms (ti_hist_percentile (policy->latency, shown[i]), text));
+                          ti_format_ms (ti_report_percentile (policy, shown[i]), text));
 }
 
 void ti_report_fill_table (const struct ti_report *self, struct ti_table *table)

@@ -28,12 +28,9 @@ bool sim_agreement_of (const struct sim_output *output,
     const struct sim_point *row = row_of (output, rows, published->policy);
     if (!row)
         return false;
-    const struct ti_hist *latency = row->summary->sum.latency;
     *out = (struct sim_agreement){.published = published, .ours_ms = NAN};
-    if (!row->is_unstable && latency->total > 0)
-        out->ours_ms = published->ppm == 0
-                           ? row->summary->mean_ns.value / 1e6
-                           : (double)ti_hist_percentile (latency, published->ppm) / 1e6;
+    if (!row->is_unstable)
+        out->ours_ms = sim_figure_ns (row->summary, published->ppm) / 1e6;
     out->deviation = out->ours_ms / published->ms - 1;
     out->is_judged = published->tolerance > 0;
     out->agrees = fabs (out->deviation) <= published->tolerance;

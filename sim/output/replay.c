@@ -37,6 +37,15 @@ static void put (struct ti_table *table, uint32_t row, uint32_t *column, double 
         ti_table_put (table, row, column, "-");
 }
 
+/* A difference, which may be nothing or less: "+1.35". */
+static void put_extra (struct ti_table *table, uint32_t row, uint32_t *column, double share)
+{
+    if (isfinite (share))
+        ti_table_put (table, row, column, "%+.2f", 100 * share);
+    else
+        ti_table_put (table, row, column, "-");
+}
+
 static void fill (const struct sim_output *output, struct ti_table *table)
 {
     ti_table_init (table, groups, sizeof groups / sizeof groups[0], titles);
@@ -55,8 +64,8 @@ static void fill (const struct sim_output *output, struct ti_table *table)
         put (table, i, &column, longer (found, TI_HIST_P99) / 1e6);
         put (table, i, &column, mean (found->saved_sum_ns, found->pending) / 1e6);
         put (table, i, &column, 100 * share (found->faster, found->pending));
-        put (table, i, &column, 100 * hedge->extra_executions);
-        put (table, i, &column, 100 * hedge->extra_busy);
+        put_extra (table, i, &column, hedge->extra_executions);
+        put_extra (table, i, &column, hedge->extra_busy);
     }
 }
 
@@ -70,7 +79,7 @@ static uint64_t recorded (const struct sim_table *sorted, uint32_t ppm)
 
 static double simulated (const struct sim_output *output, uint32_t ppm)
 {
-    return (double)ti_hist_percentile (output->studies[0].policies[0].sum.latency, ppm);
+    return sim_figure_ns (&output->studies[0].policies[0], ppm);
 }
 
 static void write_basis (const struct sim_output *output, FILE *file)

@@ -12,6 +12,14 @@ static bool add_row (struct ti_report *report, const struct sim_point *row)
     struct ti_report_policy *policy = ti_report_add_of (report, row->policy->name, sum->latency);
     if (!policy)
         return false;
+    /* As the tables have them: means over replications. */
+    for (uint32_t i = 0; i < SIM_PERCENTILES; i++) {
+        double ns = row->summary->percentile_ns[i].value;
+        if (!isfinite (ns))
+            continue;
+        policy->figures[policy->figures_count].ppm = sim_percentiles[i];
+        policy->figures[policy->figures_count++].ns = (uint64_t)(ns + 0.5);
+    }
     policy->load = row->study->load;
     policy->is_unstable = row->is_unstable;
     policy->calls = sum->calls;

@@ -242,7 +242,7 @@ static const struct sim_field published_fields[] = {
      .size = SIM_NAME_MAX, .is_needed = true, .default_text = "must be given",
      .help = "name of one of the policies"},
     {.key = "percentile", .type = SIM_TYPE_CUSTOM, .offset = offsetof (struct sim_published, ppm),
-     .parse = sim_parse_percentile, .value_text = "`mean`, or one such as `p99.9`",
+     .parse = sim_parse_percentile, .value_text = "`mean`, `p50`, `p90`, `p95`, `p99` or `p99.9`",
      .default_text = "p99", .help = "of the latency"},
     {.key = "value", .type = SIM_TYPE_CUSTOM, .offset = offsetof (struct sim_published, ms),
      .parse = sim_parse_ms, .value_text = "duration", .default_text = "must be given",

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/hist.h"
 #include "policy_text.h"
 #include "scenario_form.h"
 #include "tools/cli.h"
@@ -18,16 +19,11 @@ bool sim_path_beside (const char *beside, const char *name, char path[SIM_PATH_M
     return length > 0 && length < SIM_PATH_MAX;
 }
 
-/* Inside { } and [ ] a comma ends a value, also between the parentheses of a distribution. */
 static int parse_dist (struct sim_reader *reader, const struct sim_node *node, struct ti_dist *out)
 {
-    char why[TI_DIST_WHY_MAX], quoted[TI_CLI_QUOTE_MAX];
+    char why[TI_DIST_WHY_MAX];
     if (ti_dist_parse (node->text, out, why) == 0)
         return 0;
-    if (strchr (node->text, '(') && !strchr (node->text, ')'))
-        return sim_reader_refuse (reader, node,
-                                  "%s is cut at its comma: inside { } write it in quotes",
-                                  ti_cli_quote (node->text, quoted));
     return sim_reader_refuse (reader, node, "%s", why);
 }
 
@@ -105,8 +101,16 @@ int sim_parse_percentile (struct sim_reader *reader,
     char quoted[TI_CLI_QUOTE_MAX];
     uint32_t ppm = 0;
     (void)field;
-    if (strcmp (node->text, "mean") != 0 && ti_percentile_parse (node->text, &ppm))
-        return sim_reader_refuse (reader, node, "%s is unknown: write mean, or one such as p99.9",
+    /* Those that the tables show, so that the figures are the same. */
+    static const uint32_t shown[] = {TI_HIST_P50, TI_HIST_P90, TI_HIST_P95, TI_HIST_P99,
+                                     TI_HIST_P99_9};
+    bool is_known = strcmp (node->text, "mean") == 0;
+    if (!is_known && ti_percentile_parse (node->text, &ppm) == 0)
+        for (uint32_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
+            is_known = is_known || shown[i] == ppm;
+    if (!is_known)
+        return sim_reader_refuse (reader, node,
+                                  "%s is unknown: write mean, p50, p90, p95, p99 or p99.9",
                                   ti_cli_quote (node->text, quoted));
     published->ppm = ppm;
     return 0;

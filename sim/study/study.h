@@ -37,6 +37,10 @@ struct sim_policy_summary {
     uint32_t unstable;        /* replications that were */
 };
 
+/* The mean over replications of a percentile of sim_percentiles, or of the mean (ppm 0): what is
+ * shown everywhere; ns, NaN: no sample, or no such percentile. */
+double sim_figure_ns (const struct sim_policy_summary *self, uint32_t ppm);
+
 struct sim_study {
     const struct sim_scenario *scenario;
     double load;           /* offered; negative: not known (closed loop) */

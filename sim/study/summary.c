@@ -84,3 +84,13 @@ void sim_summing_finish (const struct sim_summing *self, struct sim_policy_summa
     out->p99_minus_ns = sim_series_estimate (&self->p99_minus);
     out->p999_minus_ns = sim_series_estimate (&self->p999_minus);
 }
+
+double sim_figure_ns (const struct sim_policy_summary *self, uint32_t ppm)
+{
+    if (ppm == 0)
+        return self->mean_ns.value;
+    for (uint32_t i = 0; i < SIM_PERCENTILES; i++)
+        if (sim_percentiles[i] == ppm)
+            return self->percentile_ns[i].value;
+    return NAN;
+}

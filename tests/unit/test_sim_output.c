@@ -206,6 +206,36 @@ static void json_has_the_report_and_what_a_simulation_adds (void **state)
     sim_sweep_deinit (&sweep);
 }
 
+/* Where the tables have a mean over replications, nothing else has the percentile of all calls
+ * together. */
+static void every_writer_shows_the_mean_over_replications (void **state)
+{
+    (void)state;
+    make (NULL, 0, NULL);
+    const struct sim_policy_summary *single = &sweep.studies[0].policies[0];
+    double p99_ms = single->percentile_ns[3].value / 1e6;
+    double pooled_ms = (double)ti_hist_percentile (single->sum.latency, TI_HIST_P99) / 1e6;
+    CHECK_TRUE (fabs (pooled_ms - p99_ms) > 0.01); /* or nothing could be told apart */
+    char *text = written (sim_output_write_json), sentence[32];
+    json_t *root = json_of (text);
+    const json_t *policy = json_array_get (json_object_get (root, "policies"), 0);
+    const json_t *latency = json_object_get (policy, "latency_ms");
+    const json_t *interval = json_object_get (json_object_get (policy, "ci95_ms"), "p99");
+    const json_t *published = json_array_get (json_object_get (root, "published"), 0);
+    CHECK_TRUE (fabs (number (latency, "p99") - p99_ms) < 1e-5);
+    CHECK_TRUE (fabs (number (latency, "max") - single->percentile_ns[5].value / 1e6) < 1e-5);
+    CHECK_TRUE (fabs ((json_number_value (json_array_get (interval, 0)) +
+                       json_number_value (json_array_get (interval, 1))) /
+                          2 -
+                      p99_ms) < 1e-5);
+    CHECK_TRUE (fabs (number (published, "ours_ms") - p99_ms) < 1e-5);
+    snprintf (sentence, sizeof sentence, "lowered p99 from %.3g to ", p99_ms);
+    CHECK_TRUE (strstr (json_string_value (json_object_get (root, "sentence")), sentence) != NULL);
+    json_decref (root);
+    free (text);
+    sim_sweep_deinit (&sweep);
+}
+
 static void a_sweep_has_an_entry_for_each_policy_at_each_load (void **state)
 {
     (void)state;
@@ -561,6 +591,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (json_has_the_report_and_what_a_simulation_adds),
+        cmocka_unit_test (every_writer_shows_the_mean_over_replications),
         cmocka_unit_test (a_sweep_has_an_entry_for_each_policy_at_each_load),
         cmocka_unit_test (an_unstable_policy_has_no_percentile_anywhere),
         cmocka_unit_test (text_has_figures_differences_and_published_figures),
