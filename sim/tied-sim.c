@@ -3,6 +3,7 @@
  * tied-sim: what policies do to latency, simulated with the cores that the library ships. The
  * commands are in app/; this file is the command line.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,6 +39,11 @@ static int parse_loads (void *value, const char *text, char *why)
                       "give loads above 0 and up to 1.5 with commas, as in 0.3,0.5,0.7");
             return TIED_ERR_INVAL;
         }
+        for (uint32_t i = 0; i < loads->count; i++)
+            if (fabs (loads->values[i] - *load) < 1e-9) {
+                snprintf (why, TI_CLI_WHY_MAX, "load %g is there twice; give each once", *load);
+                return TIED_ERR_INVAL;
+            }
         loads->count++;
         at += length;
         if (*at == '\0')
@@ -152,7 +158,7 @@ int main (int argc, char **argv)
          .kind = TI_CLI_CUSTOM,
          .value = &app.loads,
          .argument = "L1,L2,...",
-         .help = "loads to run through; default: the scenario's sweep",
+         .help = "loads to run through, each once; default: the scenario's sweep",
          .commands = "sweep",
          .parse = parse_loads},
         {.name = "grid",

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include <tied/error.h>
 #include <tied/version.h>
 
 #include "tools/cli.h"
@@ -148,12 +149,13 @@ int sim_cmd_verify (const struct sim_cmd_verify *command, FILE *out, FILE *err)
                                                .context = command->context};
     struct sim_verify verify;
     char why[SIM_WHY_MAX];
-    if (sim_verify_run (&options, &verify, why)) {
+    int rc = sim_verify_run (&options, &verify, why);
+    if (rc) {
         fprintf (err, "tied-sim: %s\n", why);
-        return TI_EXIT_FAILED;
+        return rc == TIED_ERR_ABSENT ? TI_EXIT_USAGE : TI_EXIT_FAILED;
     }
     write_table (&verify, out);
-    int rc = verify.out + verify.wide ? TI_EXIT_FAILED : TI_EXIT_OK;
+    rc = verify.out + verify.wide ? TI_EXIT_FAILED : TI_EXIT_OK;
     if (fflush (out) != 0 || ferror (out)) {
         fprintf (err, "tied-sim: cannot write to standard output: %s\n", strerror (errno));
         rc = TI_EXIT_FAILED;

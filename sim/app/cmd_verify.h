@@ -23,7 +23,8 @@ struct sim_cmd_verify {
 /* Names of enum sim_fault in its order, as an option takes them; ends with NULL. */
 extern const char *const sim_fault_names[];
 
-/* @return TI_EXIT_OK, TI_EXIT_FAILED: something is out, or an error was printed to err */
+/* @return TI_EXIT_OK; TI_EXIT_FAILED: something is out, or an error was printed to err;
+ * TI_EXIT_USAGE: `only` leaves no row */
 int sim_cmd_verify (const struct sim_cmd_verify *command, FILE *out, FILE *err);
 
 #endif

@@ -24,7 +24,9 @@ enum sim_stream {
     SIM_STREAM_LOSS,         /* a: number of the message */
     SIM_STREAM_BREAK,        /* a: connection, b: number of the break */
     SIM_STREAM_THINK,        /* a: user, b: round */
-    SIM_STREAM_CHOICE,       /* a: client; seeds a generator of choices */
+    SIM_STREAM_CHOICE,       /* seeds a generator of choices. a: client, of references one more for
+                                all of them, b: 0; or a: UINT64_MAX, b: replica. Also a: client,
+                                b: 1 + replica: when their link comes up */
     SIM_STREAM_SHUFFLE       /* a: number of the event */
 };
 

@@ -24,6 +24,7 @@ struct builder {
     char *key; /* of the value that comes next, in a map */
     yaml_mark_t key_mark;
     bool has_root;
+    size_t seen, seen_bytes; /* characters and bytes of the text, see behind () */
 };
 
 static uint32_t from_one (size_t index)
@@ -167,6 +168,20 @@ static int add_node (struct builder *self, yaml_mark_t mark, uint32_t *out)
     return 0;
 }
 
+/* The character at this place of the text, blanks left out. Places only grow. */
+static char behind (struct builder *self, size_t index)
+{
+    while (self->seen < index && self->seen_bytes < self->size) {
+        size_t length = sim_text_character (self->text, self->size, self->seen_bytes);
+        self->seen_bytes += length ? length : 1;
+        self->seen++;
+    }
+    size_t at = self->seen_bytes;
+    while (at < self->size && self->text[at] == ' ')
+        at++;
+    return at < self->size ? self->text[at] : '\0';
+}
+
 static int take_value (struct builder *self, const yaml_event_t *event)
 {
     uint32_t number = 0;
@@ -177,7 +192,11 @@ static int take_value (struct builder *self, const yaml_event_t *event)
     if (event->type == YAML_SCALAR_EVENT) {
         node->is_quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
         node->text = copy_scalar (event);
-        return node->text ? 0 : no_memory (self);
+        if (!node->text)
+            return no_memory (self);
+        node->is_cut = !node->is_quoted && strchr (node->text, '(') && !strchr (node->text, ')') &&
+                       behind (self, event->end_mark.index) == ',';
+        return 0;
     }
     node->kind = event->type == YAML_MAPPING_START_EVENT ? SIM_NODE_MAP : SIM_NODE_LIST;
     if (self->depth == SIM_DOCUMENT_DEPTH_MAX)
@@ -267,6 +286,12 @@ int sim_document_read (const char *name,
     const char *fault = sim_text_fault (text, size, &line, &column);
     if (fault)
         return sim_document_refuse (&document, line, column, why, "%s", fault);
+    /* Some editors begin a file with a mark. libyaml takes it for the first character of the text
+     * when it is told the encoding, and must be told: it would guess UTF-16 from two bytes. */
+    if (size >= 3 && memcmp (text, "\xef\xbb\xbf", 3) == 0) {
+        self.text = text += 3;
+        self.size = size -= 3;
+    }
     int rc = check_directives (&self);
     if (rc)
         return rc;

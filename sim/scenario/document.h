@@ -33,6 +33,7 @@ enum sim_node_kind {
 struct sim_node {
     enum sim_node_kind kind;
     bool is_quoted;        /* SCALAR: in quotes, or a block of text */
+    bool is_cut;           /* SCALAR: ends at a comma with a parenthesis open: "exp(1ms" */
     char *text;            /* SCALAR, never NULL, NUL-terminated and without NUL inside */
     char *key;             /* NULL: not in a map */
     uint32_t line, column; /* of the value, from 1; columns count characters */

@@ -10,8 +10,8 @@ struct place {
     uint32_t line, column;
 };
 
-/* Length of the character at `offset`, 0: not UTF-8. The text need not end with NUL. */
-static size_t character (const char *text, size_t size, size_t offset)
+/* The text need not end with NUL. */
+size_t sim_text_character (const char *text, size_t size, size_t offset)
 {
     unsigned char bytes[5] = {0};
     size_t rest = size - offset;
@@ -49,7 +49,7 @@ const char *sim_text_fault (const char *text, size_t size, uint32_t *line, uint3
 {
     struct place place = {.offset = 0, .line = 1, .column = 1};
     while (place.offset < size) {
-        size_t length = character (text, size, place.offset);
+        size_t length = sim_text_character (text, size, place.offset);
         const char *fault =
             fault_of ((const unsigned char *)text + place.offset, length, place.offset);
         if (fault) {
@@ -67,7 +67,7 @@ void sim_text_position (
 {
     struct place place = {.offset = 0, .line = 1, .column = 1};
     while (place.offset < offset && place.offset < size) {
-        size_t length = character (text, size, place.offset);
+        size_t length = sim_text_character (text, size, place.offset);
         advance (&place, text, length ? length : 1);
     }
     *line = place.line;
@@ -78,7 +78,7 @@ bool sim_text_is_tab (const char *text, size_t size, uint32_t line, uint32_t col
 {
     struct place place = {.offset = 0, .line = 1, .column = 1};
     while (place.offset < size && (place.line < line || place.column < column)) {
-        size_t length = character (text, size, place.offset);
+        size_t length = sim_text_character (text, size, place.offset);
         advance (&place, text, length ? length : 1);
         if (place.line > line)
             return false;

@@ -9,6 +9,8 @@
 
 /* NULL if the bytes are UTF-8 without control characters, else what is wrong, and where. */
 const char *sim_text_fault (const char *text, size_t size, uint32_t *line, uint32_t *column);
+/* Length of the character at `offset`, 0: not UTF-8. */
+size_t sim_text_character (const char *text, size_t size, size_t offset);
 /* Of the byte at `offset`. */
 void sim_text_position (
     const char *text, size_t size, size_t offset, uint32_t *line, uint32_t *column);

@@ -96,6 +96,16 @@ static int check_published (const struct sim_scenario *s, struct sim_reader *rea
     return 0;
 }
 
+static int check_sweep (const struct sim_sweep *sweep, struct sim_reader *reader)
+{
+    for (uint32_t i = 0; i < sweep->loads_count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (fabs (sweep->loads[i] - sweep->loads[k]) < 1e-9)
+                return sim_reader_refuse_key (
+                    reader, "sweep", "load %g is there twice: give each once", sweep->loads[i]);
+    return 0;
+}
+
 int sim_form_check (const struct sim_form *form, struct sim_reader *reader)
 {
     const struct sim_scenario *s = &form->scenario;
@@ -108,6 +118,8 @@ int sim_form_check (const struct sim_form *form, struct sim_reader *reader)
         rc = check_limits (s, reader);
     if (rc == 0)
         rc = check_published (s, reader);
+    if (rc == 0)
+        rc = check_sweep (&s->sweep, reader);
     if (rc == 0 && s->sweep.loads_count > 0 && s->workload.arrivals == SIM_ARRIVALS_CLOSED)
         return sim_reader_refuse_key (reader, "sweep",
                                       "a closed loop has no load to run through: remove it");

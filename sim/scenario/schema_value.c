@@ -202,6 +202,7 @@ int sim_schema_parse_value (struct sim_reader *reader,
                             void *base)
 {
     unsigned char *target = (unsigned char *)base + field->offset;
+    char quoted[TI_CLI_QUOTE_MAX];
     uint32_t choice = 0;
     int rc;
     if (node->kind != SIM_NODE_SCALAR)
@@ -212,6 +213,11 @@ int sim_schema_parse_value (struct sim_reader *reader,
         return sim_reader_refuse (reader, node, "has no value");
     if (node->is_quoted && is_number (field->type))
         return sim_reader_refuse (reader, node, "a text, not a value: write it without quotes");
+    /* Inside { } and [ ] a comma ends a value, also between parentheses. */
+    if (node->is_cut)
+        return sim_reader_refuse (reader, node,
+                                  "%s is cut at its comma: inside { } and [ ] write it in quotes",
+                                  ti_cli_quote (node->text, quoted));
     switch (field->type) {
     case SIM_TYPE_WORD:
         return parse_word (reader, field, node, target);

@@ -186,9 +186,11 @@ static int prepare (struct matrix *self, char why[SIM_WHY_MAX])
         return no_memory (why);
     choose (self);
     if (self->rows.count == 0) {
-        snprintf (why, SIM_WHY_MAX, "no row of the matrix has \"%.100s\" in its name",
-                  self->options->only ? self->options->only : "");
-        return TIED_ERR_INVAL;
+        snprintf (
+            why, SIM_WHY_MAX,
+            "no row of the matrix has \"%.100s\" in its name; without --only all names are shown",
+            self->options->only ? self->options->only : "");
+        return TIED_ERR_ABSENT;
     }
     for (uint32_t i = 0; i < self->rows.count; i++)
         out->comparisons += self->rows.items[i].checks_count;

@@ -70,8 +70,7 @@ struct sim_verify {
     tied_duration_t wall_ns; /* real time */
 };
 
-/* @return as sim_run (); TIED_ERR_INVAL also when no row is left by `only`. On success deinit it.
- */
+/* @return as sim_run (); TIED_ERR_ABSENT when `only` leaves no row. On success deinit it. */
 TIED_NODISCARD int sim_verify_run (const struct sim_verify_options *options,
                                    struct sim_verify *out,
                                    char why[SIM_WHY_MAX]);

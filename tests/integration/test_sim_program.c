@@ -253,7 +253,9 @@ static void errors_are_one_line_and_their_exit_code (void **state)
     CHECK_ERROR (2, "--policy", "run", "demo", "--policy", "nonsense");
     CHECK_ERROR (2, "given twice", "run", "demo", "--policy", "tied", "--policy", "tied");
     CHECK_ERROR (2, "--loads", "sweep", "demo", "--loads", "0.5,x");
+    CHECK_ERROR (2, "0.5 is there twice", "sweep", "demo", "--loads", "0.5,0.7,0.50");
     CHECK_ERROR (2, "--grid", "sweep", "demo", "--grid", "stag=1ms");
+    CHECK_ERROR (2, "no row", "verify", "--only", "nonsense");
     CHECK_ERROR (2, "goal", "capacity", "demo");
     CHECK_ERROR (2, "one goal", "capacity", "demo", "--p99", "1ms", "--p50", "1ms");
     CHECK_ERROR (2, "unknown command", "simulate");

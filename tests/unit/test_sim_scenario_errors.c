@@ -75,8 +75,18 @@ static const struct refusal of_values[] = {
     {"service: expo(3ms)" P,
      "t.yaml:1:10: service: \"expo\" is not a distribution; did you mean exp?"},
     {"arrivals: {kind: closed, think: uniform(1ms,2ms)}" P,
-     "t.yaml:1:33: arrivals.think: \"uniform(1ms\" is cut at its comma: inside { } write it in "
-     "quotes"},
+     "t.yaml:1:33: arrivals.think: \"uniform(1ms\" is cut at its comma: inside { } and [ ] "
+     "write it in quotes"},
+    {"policies: [single, tied+hedge:min(p99,50ms)]",
+     "t.yaml:1:20: policies[1]: \"tied+hedge:min(p99\" is cut at its comma: inside { } and [ ] "
+     "write it in quotes"},
+    {"service: lognormal(10ms" P,
+     "t.yaml:1:10: service: lognormal takes 2 values in parentheses, as in "
+     "lognormal(10ms,20ms)"},
+    {"sweep: [0.5, 0.7, 0.5]" P, "t.yaml:1:8: sweep: load 0.5 is there twice: give each once"},
+    {"\xef\xbb\xbfload: 7" P, "t.yaml:1:7: load: 7 is out of range (0, 1.5]"},
+    {"\xef\xbb\xbf\xef\xbb\xbfload: 7" P,
+     "t.yaml:1:2: a byte order mark in the middle of the text"},
     {"name: \"a\\tb\"" P, "t.yaml:1:7: name: one line without control characters is wanted"},
     {"name: \"a\\eb\"" P, "t.yaml:1:7: name: one line without control characters is wanted"},
     {"name: 1234567890123456789012345678901234567890123456789" P,
