@@ -145,6 +145,35 @@ static void BE_02_a_quiet_day_saves_up_one_burst_and_no_more (void **state)
     }
 }
 
+/* 10 %, and calls that all want a hedge for a while, and then none: a window of n calls, wherever
+ * it begins and ends, has at most n / 10 hedges and one burst more. */
+static void BE_08_every_window_keeps_to_its_share_and_one_burst (void **state)
+{
+    (void)state;
+    struct ti_prng prng;
+    struct ti_budget budget = make (100000, 10000, 1000000);
+    int64_t hedges = 0;
+    int64_t lowest = 0; /* of hedges less their share, at the begin of any window until now */
+    int64_t most = 0;
+    uint32_t phase = 0;
+    bool is_slow = false;
+    ti_prng_seed (&prng, 8);
+    for (int64_t calls = 1; calls <= 200000; calls++) {
+        if (phase-- == 0) {
+            phase = ti_prng_below_32 (&prng, 2000);
+            is_slow = !is_slow;
+        }
+        ti_budget_earn (&budget);
+        if (is_slow)
+            hedges += ti_budget_take (&budget);
+        const int64_t above = hedges * 10 - calls;
+        lowest = above < lowest ? above : lowest;
+        most = above - lowest > most ? above - lowest : most;
+    }
+    CHECK_I64 (most, <=, 10 * 10);
+    CHECK_I64 (most, >=, 9 * 10);
+}
+
 static void a_share_of_nothing_pays_for_nothing (void **state)
 {
     (void)state;
@@ -423,6 +452,7 @@ int main (void)
         cmocka_unit_test (BE_02_twenty_first_copies_at_5_percent_pay_for_one_hedge),
         cmocka_unit_test (BE_02_the_smallest_share_still_earns),
         cmocka_unit_test (BE_02_a_quiet_day_saves_up_one_burst_and_no_more),
+        cmocka_unit_test (BE_08_every_window_keeps_to_its_share_and_one_burst),
         cmocka_unit_test (a_share_of_nothing_pays_for_nothing),
         cmocka_unit_test (reissues_overdraw_down_to_the_debt_limit),
         cmocka_unit_test (no_hedge_while_it_is_overdrawn),
