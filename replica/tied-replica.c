@@ -4,7 +4,6 @@
  * as --service says, and `echo`; SIGTERM or SIGINT drains it. What the work is lies in app/work.c.
  */
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,9 +13,9 @@
 
 #include <tied/replica.h>
 
+#include "app/stats.h"
 #include "app/work.h"
 #include "tools/cli.h"
-#include "tools/json.h"
 #include "tools/recording.h"
 #include "zmq/clock.h"
 
@@ -286,36 +285,11 @@ static void serve_until_signal (struct app *app)
 
 static int write_stats (struct app *app)
 {
-    struct tied_replica_stats stats = {.struct_size = sizeof stats};
-    char incarnation[24];
-    struct ti_json json;
     int rc;
 
     if (!app->stats)
         return 0;
-    if (tied_replica_stats (app->replica, &stats) != 0)
-        return fail ("cannot read", "stats", "internal error");
-    ti_json_init (&json, app->stats, 2);
-    ti_json_object (&json, NULL);
-    ti_json_u64 (&json, "schema", 1);
-    ti_json_string (&json, "id", app->options.id);
-    ti_json_object (&json, "stats");
-#define WRITE_CORE_(name) ti_json_u64 (&json, #name, stats.core.name);
-#define WRITE_IO_(name)   ti_json_u64 (&json, #name, stats.name);
-    TIED_REPLICA_COUNTER_MAP (WRITE_CORE_)
-    TIED_REPLICA_IO_COUNTER_MAP (WRITE_IO_)
-#undef WRITE_CORE_
-#undef WRITE_IO_
-    ti_json_u64 (&json, "depth", stats.load.depth);
-    ti_json_u64 (&json, "running", stats.load.running);
-    ti_json_u64 (&json, "wait_us", stats.load.wait_us);
-    /* Text, as the seed of a report: all of its 64 bits are used, and few readers keep those. */
-    (void)snprintf (incarnation, sizeof incarnation, "%" PRIu64, stats.incarnation);
-    ti_json_string (&json, "incarnation", incarnation);
-    ti_json_u64 (&json, "service_ns", stats.service_ns);
-    ti_json_end (&json);
-    ti_json_end (&json);
-    rc = ti_json_finish (&json);
+    rc = stats_write (app->stats, app->replica, app->options.id, &app->peers);
     if (fclose (app->stats) != 0)
         rc = TIED_ERR_SYSTEM;
     app->stats = NULL;

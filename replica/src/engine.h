@@ -77,6 +77,8 @@ struct ti_peer {
     bool is_greeted; /* HELLO was sent over the present connection: the core knows it as up */
     tied_time_t greeted_at; /* the last HELLO */
     uint32_t route; /* its connection to our peer endpoint, TI_ROUTE_NONE: none has said HELLO */
+    tied_time_t heard_at;         /* last message from it, on either connection; 0: none yet */
+    struct tied_peer_stats stats; /* the counters; the rest is filled by the query */
 };
 
 enum ti_request_state {

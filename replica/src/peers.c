@@ -51,6 +51,8 @@ on_hello (tied_replica_t *self, struct ti_envelope *envelope, const struct tied_
         self->stats.strangers++;
         return;
     }
+    self->peers[peer].heard_at = self->now;
+    self->peers[peer].stats.hello_received++;
     bind_route (self, peer, envelope);
     ti_fill_welcome (self, hello, &out);
     if (ti_answer (self, self->peers_sock, envelope, &out) != 0)
@@ -64,11 +66,18 @@ static void on_tie (tied_replica_t *self,
 {
     uint32_t route = ti_routes_find (&self->peer_routes, zmq_msg_data (&envelope->route),
                                      zmq_msg_size (&envelope->route));
+    struct ti_peer *peer;
 
     if (route == TI_ROUTE_NONE) {
         self->stats.strangers++;
         return;
     }
+    peer = &self->peers[self->route_peer[route]];
+    peer->heard_at = self->now;
+    if (type == TIED_REPLICA_EV_STARTED)
+        peer->stats.started_received++;
+    else
+        peer->stats.untie_received++;
     struct tied_replica_event event = {
         .type = type,
         .u.tie = {.peer = self->route_peer[route], .call = tie->call, .copy = tie->copy}};
@@ -166,12 +175,14 @@ bool ti_peers_drain (tied_replica_t *self)
 }
 
 /* Over a link a peer only answers: WELCOME to our HELLO. */
-static void on_link_message (tied_replica_t *self, struct ti_envelope *envelope)
+static void
+on_link_message (tied_replica_t *self, struct ti_peer *peer, struct ti_envelope *envelope)
 {
     struct tied_message in;
 
     if (!ti_decode (self, envelope, &in))
         return;
+    peer->heard_at = self->now;
     if (in.type != TIED_WIRE_WELCOME && in.type != TIED_WIRE_PONG)
         self->stats.misdirected++;
 }
@@ -189,7 +200,7 @@ static bool read_link (tied_replica_t *self, struct ti_peer *peer)
             self->stats.multipart++;
             continue;
         }
-        on_link_message (self, &envelope);
+        on_link_message (self, peer, &envelope);
         ti_envelope_close (&envelope);
     }
     return false;
@@ -211,7 +222,10 @@ bool ti_peer_greet (tied_replica_t *self, struct ti_peer *peer)
                                              .time_ns = self->now}};
 
     peer->greeted_at = self->now;
-    return ti_link_send (&peer->link, &hello, 0) == 0;
+    if (ti_link_send (&peer->link, &hello, 0) != 0)
+        return false;
+    peer->stats.hello_sent++;
+    return true;
 }
 
 /* True: nothing is left to look at. */
@@ -226,6 +240,7 @@ static bool look_at_link (tied_replica_t *self, uint32_t index)
     }
     if ((bits & TI_LINK_UP) && ti_peer_greet (self, peer)) {
         peer->is_greeted = true;
+        peer->stats.link_ups++;
         peer_event (self, index, TIED_REPLICA_EV_PEER_UP);
     }
     /* The HELLO was a use of the socket: look again. */

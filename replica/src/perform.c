@@ -123,6 +123,15 @@ void ti_request_free (struct tied_request *request)
     request->on_cancel = NULL;
 }
 
+static void
+count_told (struct tied_peer_stats *stats, enum tied_replica_action_type type, bool is_sent)
+{
+    if (type == TIED_REPLICA_ACT_TELL_STARTED)
+        ++*(is_sent ? &stats->started_sent : &stats->started_unsent);
+    if (type == TIED_REPLICA_ACT_TELL_UNTIE)
+        ++*(is_sent ? &stats->untie_sent : &stats->untie_unsent);
+}
+
 static void tell_peer (tied_replica_t *self, const struct tied_replica_action *action)
 {
     bool is_untie = action->type == TIED_REPLICA_ACT_TELL_UNTIE;
@@ -140,6 +149,7 @@ static void tell_peer (tied_replica_t *self, const struct tied_replica_action *a
         peer->is_dirty = true;
         self->dirty |= TI_DIRTY_LINKS;
     }
+    count_told (&peer->stats, action->type, rc == 0);
     if (rc != 0)
         follow_up (self, &(struct tied_replica_event){.type = TIED_REPLICA_EV_SEND_FAILED,
                                                       .u.tie = {.peer = action->peer,

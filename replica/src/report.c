@@ -85,3 +85,29 @@ int tied_replica_stats (tied_replica_t *self, struct tied_replica_stats *out)
     memcpy (out, &stats, size);
     return 0;
 }
+
+int tied_replica_peer_stats (tied_replica_t *self, const char *id, struct tied_peer_stats *out)
+{
+    struct tied_peer_stats stats = {0};
+    uint32_t index;
+    size_t size;
+
+    if (!self || !id || !out || out->struct_size < sizeof out->struct_size)
+        return TIED_ERR_INVAL;
+    ti_engine_lock (self);
+    index = ti_names_find (&self->peer_names, id, strnlen (id, TIED_NAME_MAX + 1));
+    if (index != TI_NAME_NONE) {
+        const struct ti_peer *peer = &self->peers[index];
+        stats = peer->stats;
+        stats.is_up = peer->is_greeted;
+        stats.is_known = peer->route != TI_ROUTE_NONE;
+        stats.silent_ns = peer->heard_at ? self->now - peer->heard_at : TIED_NEVER;
+    }
+    ti_engine_unlock (self);
+    if (index == TI_NAME_NONE)
+        return TIED_ERR_ABSENT;
+    size = out->struct_size < sizeof stats ? out->struct_size : sizeof stats;
+    stats.struct_size = out->struct_size;
+    memcpy (out, &stats, size);
+    return 0;
+}

@@ -17,6 +17,8 @@ IDS = ("a", "b", "c")
 WORKERS = 2
 HEDGE_DEPTH = 4 * WORKERS
 DEADLINE = "5s"
+# STARTED that may be on their way when a replica ends.
+ENDING = 20
 
 
 class Failure(Exception):
@@ -45,8 +47,10 @@ class Fleet:
             raise
         raise Failure(f"the replicas do not start, see {self.out}/replica-*.log")
 
-    def __exit__(self, *_):
+    def __exit__(self, kind, *_):
         self.stop()
+        if kind is None:
+            self.check_ways()
 
     def start(self):
         """A peer's port must be known before it starts; another program may take it meanwhile."""
@@ -57,7 +61,7 @@ class Fleet:
                     "--bind", "tcp://127.0.0.1:*", "--peer-bind", peers[i],
                     "--workers", str(WORKERS), "--hedge-depth", str(HEDGE_DEPTH),
                     "--service", f"sleep:{self.service.text}",
-                    "--stats", f"{self.out}/replica-{i}-" + self.service.text.partition("(")[0] + ".json"]
+                    "--stats", self.stats_file(i)]
             for other in IDS:
                 argv += ["--peer", f"{other}={peers[other]}"] if other != i else []
             with open(f"{self.out}/replica-{i}.log", "w", encoding="utf-8") as log:
@@ -71,6 +75,23 @@ class Fleet:
                 return False
             self.endpoints += ["--replica", f"{i}={ready[1]}"]
         return True
+
+    def stats_file(self, i):
+        return f"{self.out}/replica-{i}-{self.service.text.partition('(')[0]}.json"
+
+    def check_ways(self):
+        """What one replica has told another must have arrived, but for the last words before the
+        end: else the calls ran twice for a reason that no simulation knows."""
+        peers = {}
+        for i in IDS:
+            with open(self.stats_file(i), encoding="utf-8") as file:
+                peers[i] = {peer["id"]: peer for peer in json.load(file)["peers"]}
+        for i in IDS:
+            for other, peer in peers[i].items():
+                sent, received = peer["started_sent"], peers[other][i]["started_received"]
+                if received < sent - ENDING:
+                    raise Failure(f"{other} received {received} of {sent} STARTED of {i}, see "
+                                  f"{self.stats_file(other)}")
 
     def stop(self):
         for process in self.processes:

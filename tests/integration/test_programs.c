@@ -252,10 +252,11 @@ static void sigterm_drains_and_writes_the_counters (void **state)
     char path[] = "tied-test-XXXXXX";
     int fd = mkstemp (path);
     json_t *stats;
+    json_t *peer;
 
     (void)state;
     CHECK_I64 (fd, >=, 0);
-    cluster_init (&cluster, 1);
+    cluster_init (&cluster, 2); /* the other one never starts */
     cluster_start (&cluster, 0, "--workers", "1", "--service", "sleep:fixed(40ms)", "--stats", path,
                    "--seed", "1", NULL);
     wire_open (&client, cluster.nodes[0].client);
@@ -278,6 +279,11 @@ static void sigterm_drains_and_writes_the_counters (void **state)
                ==, 5);
     CHECK_I64 (json_integer_value (json_object_get (json_object_get (stats, "stats"), "depth")), ==,
                0);
+    peer = json_array_get (json_object_get (stats, "peers"), 0);
+    CHECK_STR (json_string_value (json_object_get (peer, "id")), "b");
+    CHECK_TRUE (json_is_false (json_object_get (peer, "is_known")));
+    CHECK_TRUE (json_is_null (json_object_get (peer, "silent_ms")));
+    CHECK_TRUE (json_is_integer (json_object_get (peer, "started_received")));
     json_decref (stats);
     wire_close (&client);
     process_free (&cluster.nodes[0].process);

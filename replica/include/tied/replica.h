@@ -140,6 +140,29 @@ struct tied_replica_stats {
     uint64_t service_ns; /* time that handlers have run, all together */
 };
 
+/* Counters of one peer. What it has sent to us (started_sent there) and what came (started_received
+   here) are the two ends of one way: they stay apart where something is lost. X (name) */
+#define TIED_PEER_COUNTER_MAP(X)                                                                   \
+    X (link_ups)       /* times that our connection to its peer endpoint came up */                \
+    X (started_sent)   /* STARTED that the link took */                                            \
+    X (started_unsent) /* that it did not take; none is tried while it is known to be down */      \
+    X (started_received)                                                                           \
+    X (untie_sent)                                                                                 \
+    X (untie_unsent)                                                                               \
+    X (untie_received)                                                                             \
+    X (hello_sent)                                                                                 \
+    X (hello_received)
+
+struct tied_peer_stats {
+    size_t struct_size;
+    bool is_up;                /* our link: it takes STARTED */
+    bool is_known;             /* it has said HELLO to us: its STARTED counts */
+    tied_duration_t silent_ns; /* since anything came from it; TIED_NEVER: nothing has */
+#define TIED_PEER_FIELD_(name) uint64_t name;
+    TIED_PEER_COUNTER_MAP (TIED_PEER_FIELD_)
+#undef TIED_PEER_FIELD_
+};
+
 /**
  * Fill options with the defaults; only `id` must be set afterwards.
  *
@@ -411,6 +434,22 @@ TIED_EXPORT TIED_NODISCARD int tied_replica_stop (tied_replica_t *self, tied_dur
  */
 TIED_EXPORT TIED_NODISCARD int tied_replica_stats (tied_replica_t *self,
                                                    struct tied_replica_stats *out);
+
+/**
+ * What has been said to one peer and by it.
+ *
+ * @param id   of the peer, as it was added
+ * @param out  struct_size must be set to the size of the caller's struct: no more is written
+ * @return 0; TIED_ERR_INVAL; TIED_ERR_ABSENT: no such peer was added
+ *
+ * Ownership: borrows.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: *out is unchanged.
+ */
+TIED_EXPORT TIED_NODISCARD int
+tied_replica_peer_stats (tied_replica_t *self, const char *id, struct tied_peer_stats *out);
 
 /*
  * Requests. All functions below take a request that has not been answered yet, from any thread.
