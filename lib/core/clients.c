@@ -259,9 +259,9 @@ void ti_clients_started (struct ti_clients *self, struct ti_queue *queue, uint32
 void ti_clients_release (struct ti_clients *self, struct ti_queue *queue, uint32_t slot)
 {
     struct ti_client *client = client_of (self, queue, slot);
-    bool is_queued = ti_queue_slot_const (queue, slot)->state == TI_SLOT_QUEUED;
+    bool is_running = ti_queue_slot_const (queue, slot)->state == TI_SLOT_RUNNING;
 
-    detach (queue, is_queued ? &client->queued : &client->running, slot);
+    detach (queue, is_running ? &client->running : &client->queued, slot);
     settle_idle (self, ti_queue_slot_const (queue, slot)->client);
 }
 

@@ -54,7 +54,7 @@ struct ti_client {
     tied_time_t since;
     struct ti_client_links links;      /* in the list of its state */
     struct ti_client_links idle_links; /* in the idle list */
-    struct ti_slot_list queued;        /* by arrival */
+    struct ti_slot_list queued;        /* by arrival; with those that are aside */
     struct ti_slot_list running;
     uint8_t state;
     bool is_silent; /* GOING, and by silence: its connection may still be there */

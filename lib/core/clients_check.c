@@ -7,7 +7,7 @@
 static uint32_t check_slots (const struct ti_queue *queue,
                              const struct ti_slot_list *list,
                              uint32_t client,
-                             enum ti_slot_state state)
+                             bool is_running)
 {
     uint32_t before = TI_SLOT_NONE;
     uint32_t length = 0;
@@ -18,7 +18,8 @@ static uint32_t check_slots (const struct ti_queue *queue,
         const struct ti_slot *slot = ti_queue_slot_const (queue, at);
         bool is_flagged = (slot->flags & TI_SLOT_CANCELLED) != 0;
 
-        TI_ASSERT (slot->state == state);
+        TI_ASSERT (slot->state != TI_SLOT_FREE);
+        TI_ASSERT ((slot->state == TI_SLOT_RUNNING) == is_running);
         TI_ASSERT (slot->client == client);
         TI_ASSERT (ti_queue_links_const (queue, at)->client_prev == before);
         TI_ASSERT (is_flagged || !was_flagged);
@@ -66,14 +67,14 @@ void ti_clients_check (const struct ti_clients *self, const struct ti_queue *que
             continue;
         if (ti_client_list_of (client->state) != TI_CLIENTS_LISTS)
             listed[ti_client_list_of (client->state)]++;
-        queued += check_slots (queue, &client->queued, i, TI_SLOT_QUEUED);
-        running += check_slots (queue, &client->running, i, TI_SLOT_RUNNING);
+        queued += check_slots (queue, &client->queued, i, false);
+        running += check_slots (queue, &client->running, i, true);
         if (client->state == TI_CLIENT_WAITING) {
             TI_ASSERT (client->queued.head == TI_SLOT_NONE);
             TI_ASSERT (client->running.head != TI_SLOT_NONE);
         }
     }
-    TI_ASSERT (queued == queue->depth);
+    TI_ASSERT (queued == queue->depth + queue->parked + queue->claiming);
     TI_ASSERT (running == queue->running);
     for (i = 0; i < TI_CLIENTS_LISTS; i++) {
         uint32_t before = TI_CLIENT_NONE;

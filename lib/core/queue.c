@@ -3,27 +3,61 @@
 
 #include "base/assert.h"
 
-static struct ti_lane *lane_of (struct ti_queue *self, const struct ti_slot *slot)
+static enum ti_queue_list list_of (const struct ti_slot *slot)
 {
-    return &self->lanes[(slot->flags & TI_SLOT_BEHIND) != 0];
+    switch ((enum ti_slot_state)slot->state) {
+    case TI_SLOT_QUEUED:
+        return slot->flags & TI_SLOT_BEHIND ? TI_LIST_BEHIND : TI_LIST_FIRST;
+    case TI_SLOT_PARKED:
+        return TI_LIST_PARKED;
+    case TI_SLOT_CLAIMING:
+        return TI_LIST_CLAIMING;
+    case TI_SLOT_FREE:
+    case TI_SLOT_RUNNING:
+        break;
+    }
+    TI_UNREACHABLE ();
 }
 
-static void unlink_from_lane (struct ti_queue *self, uint32_t index)
+/* Number of slots that wait in the state of this one. */
+static uint32_t *count_of (struct ti_queue *self, const struct ti_slot *slot)
+{
+    if (slot->state == TI_SLOT_QUEUED)
+        return &self->depth;
+    return slot->state == TI_SLOT_PARKED ? &self->parked : &self->claiming;
+}
+
+static void leave_list (struct ti_queue *self, uint32_t index)
 {
     const struct ti_slot *slot = ti_queue_slot (self, index);
     const struct ti_links *links = ti_queue_links (self, index);
-    struct ti_lane *lane = lane_of (self, slot);
+    struct ti_lane *list = &self->lists[list_of (slot)];
 
-    TI_ASSERT (slot->state == TI_SLOT_QUEUED);
     if (links->prev == TI_SLOT_NONE)
-        lane->head = links->next;
+        list->head = links->next;
     else
         ti_queue_links (self, links->prev)->next = links->next;
     if (links->next == TI_SLOT_NONE)
-        lane->tail = links->prev;
+        list->tail = links->prev;
     else
         ti_queue_links (self, links->next)->prev = links->prev;
-    self->depth--;
+    --*count_of (self, slot);
+}
+
+static void join_tail (struct ti_queue *self, uint32_t index)
+{
+    const struct ti_slot *slot = ti_queue_slot (self, index);
+    struct ti_links *links = ti_queue_links (self, index);
+    struct ti_lane *list = &self->lists[list_of (slot)];
+
+    links->prev = list->tail;
+    links->next = TI_SLOT_NONE;
+    if (list->tail == TI_SLOT_NONE)
+        list->head = index;
+    else
+        ti_queue_links (self, list->tail)->next = index;
+    list->tail = index;
+    ++*count_of (self, slot);
 }
 
 static void release (struct ti_queue *self, uint32_t index)
@@ -44,10 +78,20 @@ static size_t links_size (uint32_t max)
     return ti_align ((size_t)max * sizeof (struct ti_links));
 }
 
-/* Slots, links, index. */
+static size_t tethers_size (uint32_t max)
+{
+    return ti_align ((size_t)max * sizeof (struct ti_tether));
+}
+
+/* Slots, links, tethers, index. */
+static size_t arrays_size (uint32_t max)
+{
+    return slots_size (max) + links_size (max) + tethers_size (max);
+}
+
 size_t ti_queue_size (uint32_t max)
 {
-    return slots_size (max) + links_size (max) + ti_align (ti_idmap_size (max));
+    return arrays_size (max) + ti_align (ti_idmap_size (max));
 }
 
 void ti_queue_init (struct ti_queue *self, void *array, uint32_t max, uint64_t seed)
@@ -57,14 +101,15 @@ void ti_queue_init (struct ti_queue *self, void *array, uint32_t max, uint64_t s
     uint32_t i;
 
     TI_ASSERT (base > (unsigned char *)self);
-    memset (array, 0, slots_size (max) + links_size (max));
+    memset (array, 0, arrays_size (max));
     self->slots = (size_t)(base - (unsigned char *)self);
     self->links = self->slots + slots_size (max);
-    base += slots_size (max) + links_size (max);
+    self->tethers = self->links + links_size (max);
+    base += arrays_size (max);
     ti_idmap_init (&self->index, base, max, &slots[0].call, sizeof (struct ti_slot), seed);
-    for (i = 0; i < TI_QUEUE_LANES; i++) {
-        self->lanes[i].head = TI_SLOT_NONE;
-        self->lanes[i].tail = TI_SLOT_NONE;
+    for (i = 0; i < TI_QUEUE_LISTS; i++) {
+        self->lists[i].head = TI_SLOT_NONE;
+        self->lists[i].tail = TI_SLOT_NONE;
     }
     for (i = 0; i < max; i++)
         ti_queue_links (self, i)->next = i + 1 < max ? i + 1 : TI_SLOT_NONE;
@@ -72,37 +117,29 @@ void ti_queue_init (struct ti_queue *self, void *array, uint32_t max, uint64_t s
     self->max = max;
     self->depth = 0;
     self->running = 0;
+    self->parked = 0;
+    self->claiming = 0;
 }
 
 uint32_t ti_queue_push (struct ti_queue *self, const struct ti_slot *copy)
 {
     uint32_t index = self->free;
-    struct ti_links *links;
     struct ti_slot *slot;
-    struct ti_lane *lane;
 
     TI_ASSERT (index != TI_SLOT_NONE);
     slot = ti_queue_slot (self, index);
-    links = ti_queue_links (self, index);
-    lane = lane_of (self, copy);
-    self->free = links->next;
+    self->free = ti_queue_links (self, index)->next;
     *slot = *copy;
     slot->state = TI_SLOT_QUEUED;
-    links->prev = lane->tail;
-    links->next = TI_SLOT_NONE;
-    if (lane->tail == TI_SLOT_NONE)
-        lane->head = index;
-    else
-        ti_queue_links (self, lane->tail)->next = index;
-    lane->tail = index;
-    self->depth++;
+    join_tail (self, index);
     ti_idmap_insert (&self->index, index);
     return index;
 }
 
 uint32_t ti_queue_first (const struct ti_queue *self)
 {
-    return self->lanes[0].head != TI_SLOT_NONE ? self->lanes[0].head : self->lanes[1].head;
+    return self->lists[TI_LIST_FIRST].head != TI_SLOT_NONE ? self->lists[TI_LIST_FIRST].head
+                                                           : self->lists[TI_LIST_BEHIND].head;
 }
 
 uint32_t ti_queue_after (const struct ti_queue *self, uint32_t index)
@@ -110,13 +147,61 @@ uint32_t ti_queue_after (const struct ti_queue *self, uint32_t index)
     uint32_t next = ti_queue_links_const (self, index)->next;
 
     if (next == TI_SLOT_NONE && !(ti_queue_slot_const (self, index)->flags & TI_SLOT_BEHIND))
-        return self->lanes[1].head;
+        return self->lists[TI_LIST_BEHIND].head;
     return next;
+}
+
+void ti_queue_set_aside (struct ti_queue *self,
+                         uint32_t index,
+                         enum ti_slot_state state,
+                         tied_time_t due)
+{
+    struct ti_slot *slot = ti_queue_slot (self, index);
+
+    TI_ASSERT (slot->state == TI_SLOT_QUEUED);
+    TI_ASSERT (state == TI_SLOT_PARKED || state == TI_SLOT_CLAIMING);
+    leave_list (self, index);
+    slot->state = (uint8_t)state;
+    ti_queue_tether (self, index)->due = due;
+    join_tail (self, index);
+}
+
+void ti_queue_postpone (struct ti_queue *self, uint32_t index, tied_time_t due)
+{
+    TI_ASSERT (ti_queue_slot (self, index)->state != TI_SLOT_QUEUED);
+    leave_list (self, index);
+    ti_queue_tether (self, index)->due = due;
+    join_tail (self, index);
+}
+
+void ti_queue_return (struct ti_queue *self, uint32_t index)
+{
+    struct ti_lane *lane = &self->lists[TI_LIST_FIRST];
+    struct ti_slot *slot = ti_queue_slot (self, index);
+    struct ti_links *links = ti_queue_links (self, index);
+
+    TI_ASSERT (slot->state != TI_SLOT_QUEUED);
+    leave_list (self, index);
+    slot->state = TI_SLOT_QUEUED;
+    slot->flags &= (uint16_t)~TI_SLOT_BEHIND;
+    links->prev = TI_SLOT_NONE;
+    links->next = lane->head;
+    if (lane->head == TI_SLOT_NONE)
+        lane->tail = index;
+    else
+        ti_queue_links (self, lane->head)->prev = index;
+    lane->head = index;
+    self->depth++;
+}
+
+uint32_t ti_queue_aside (const struct ti_queue *self, enum ti_slot_state state)
+{
+    return self->lists[state == TI_SLOT_PARKED ? TI_LIST_PARKED : TI_LIST_CLAIMING].head;
 }
 
 void ti_queue_remove (struct ti_queue *self, uint32_t index)
 {
-    unlink_from_lane (self, index);
+    leave_list (self, index);
     release (self, index);
 }
 
@@ -124,7 +209,8 @@ void ti_queue_start (struct ti_queue *self, uint32_t index, tied_time_t now)
 {
     struct ti_slot *slot = ti_queue_slot (self, index);
 
-    unlink_from_lane (self, index);
+    TI_ASSERT (slot->state == TI_SLOT_QUEUED);
+    leave_list (self, index);
     slot->state = TI_SLOT_RUNNING;
     slot->u.waited = ti_time_sub (now, slot->since);
     slot->since = now;
@@ -177,46 +263,52 @@ void ti_queue_expect (const struct ti_queue *self, const struct tied_call_id *ca
     }
 }
 
+/* Length of a list whose links and states are right. */
+static uint32_t check_list (const struct ti_queue *self, enum ti_queue_list list)
+{
+    uint32_t before = TI_SLOT_NONE;
+    uint32_t length = 0;
+    uint32_t at;
+
+    for (at = self->lists[list].head; at != TI_SLOT_NONE;) {
+        TI_ASSERT (list_of (ti_queue_slot_const (self, at)) == list);
+        TI_ASSERT (ti_queue_links_const (self, at)->prev == before);
+        TI_ASSERT (++length <= self->max);
+        if (before != TI_SLOT_NONE && list >= TI_LIST_PARKED)
+            TI_ASSERT (ti_queue_tether_const (self, before)->due <=
+                       ti_queue_tether_const (self, at)->due);
+        before = at;
+        at = ti_queue_links_const (self, at)->next;
+    }
+    TI_ASSERT (self->lists[list].tail == before);
+    return length;
+}
+
 void ti_queue_check (const struct ti_queue *self)
 {
-    uint32_t lane_length = 0;
-    uint32_t running = 0;
-    uint32_t queued = 0;
+    uint32_t states[TI_SLOT_CLAIMING + 1] = {0};
     uint32_t free_length = 0;
     uint32_t i;
 
     for (i = 0; i < self->max; i++) {
         const struct ti_slot *slot = ti_queue_slot_const (self, i);
 
-        queued += slot->state == TI_SLOT_QUEUED;
-        running += slot->state == TI_SLOT_RUNNING;
+        states[slot->state]++;
         if (slot->state != TI_SLOT_FREE)
             TI_ASSERT (ti_queue_find (self, slot->call, slot->copy) == i);
-    }
-    for (i = 0; i < TI_QUEUE_LANES; i++) {
-        uint32_t before = TI_SLOT_NONE;
-        uint32_t at = self->lanes[i].head;
-
-        while (at != TI_SLOT_NONE) {
-            const struct ti_slot *slot = ti_queue_slot_const (self, at);
-
-            TI_ASSERT (slot->state == TI_SLOT_QUEUED);
-            TI_ASSERT (ti_queue_links_const (self, at)->prev == before);
-            TI_ASSERT (((slot->flags & TI_SLOT_BEHIND) != 0) == (i == 1));
-            TI_ASSERT (++lane_length <= self->max);
-            before = at;
-            at = ti_queue_links_const (self, at)->next;
-        }
-        TI_ASSERT (self->lanes[i].tail == before);
     }
     for (i = self->free; i != TI_SLOT_NONE; i = ti_queue_links_const (self, i)->next) {
         TI_ASSERT (ti_queue_slot_const (self, i)->state == TI_SLOT_FREE);
         TI_ASSERT (++free_length <= self->max);
     }
-    TI_ASSERT (queued == self->depth);
-    TI_ASSERT (lane_length == self->depth);
-    TI_ASSERT (running == self->running);
-    TI_ASSERT (queued + running + free_length == self->max);
-    TI_ASSERT (self->index.count == queued + running);
+    TI_ASSERT (states[TI_SLOT_QUEUED] == self->depth);
+    TI_ASSERT (states[TI_SLOT_RUNNING] == self->running);
+    TI_ASSERT (states[TI_SLOT_PARKED] == self->parked);
+    TI_ASSERT (states[TI_SLOT_CLAIMING] == self->claiming);
+    TI_ASSERT (check_list (self, TI_LIST_FIRST) + check_list (self, TI_LIST_BEHIND) == self->depth);
+    TI_ASSERT (check_list (self, TI_LIST_PARKED) == self->parked);
+    TI_ASSERT (check_list (self, TI_LIST_CLAIMING) == self->claiming);
+    TI_ASSERT (states[TI_SLOT_FREE] == free_length);
+    TI_ASSERT (self->index.count + free_length == self->max);
     ti_idmap_check (&self->index);
 }

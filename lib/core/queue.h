@@ -2,8 +2,9 @@
 /*
  * The copies that a replica holds: slots, the FIFO of those that wait, and the index by call id.
  *
- * A slot is free, queued (in one of two lanes; the lane behind is served when the first is empty)
- * or running. Every operation is O(1). Which copies come in and go out is decided elsewhere.
+ * A slot is free, queued (in one of two lanes; the lane behind is served when the first is empty),
+ * running, or set aside: it waits for a word of its sibling's replica, in a list of its own, and no
+ * worker takes it. Every operation is O(1). Which copies come in and go out is decided elsewhere.
  */
 #ifndef TI_QUEUE_H
 #define TI_QUEUE_H
@@ -13,15 +14,25 @@
 #include "base/idmap.h"
 #include "base/util.h"
 
-#define TI_SLOT_NONE   UINT32_MAX
-#define TI_QUEUE_LANES 2
+#define TI_SLOT_NONE UINT32_MAX
 /* Calls looked ahead at together. Measured: with 4 there is less to gain, with 12 or 16 no more. */
 #define TI_QUEUE_EXPECT_MAX TIED_REPLICA_EXPECT_MAX
 
 enum ti_slot_state {
     TI_SLOT_FREE = 0,
     TI_SLOT_QUEUED,
-    TI_SLOT_RUNNING
+    TI_SLOT_RUNNING,
+    TI_SLOT_PARKED,  /* aside: the sibling runs; kept in case that it comes to nothing */
+    TI_SLOT_CLAIMING /* aside: the sibling's replica was asked whether it may start */
+};
+
+/* Lists: the two lanes, then one for each state aside. */
+enum ti_queue_list {
+    TI_LIST_FIRST = 0,
+    TI_LIST_BEHIND,
+    TI_LIST_PARKED,
+    TI_LIST_CLAIMING,
+    TI_QUEUE_LISTS
 };
 
 enum ti_slot_flag {
@@ -30,7 +41,10 @@ enum ti_slot_flag {
     TI_SLOT_TOLD = 1 << 2,            /* running: STARTED was handed to the sibling's link */
     TI_SLOT_SIBLING_STARTED = 1 << 3, /* running: the sibling's STARTED came */
     TI_SLOT_CANCELLED = 1 << 4,       /* running: its cancel flag was raised */
-    TI_SLOT_BEHIND = 1 << 5           /* queued in the lane behind */
+    TI_SLOT_BEHIND = 1 << 5,          /* queued in the lane behind */
+    TI_SLOT_PARK = 1 << 6,            /* tied, mode park */
+    TI_SLOT_EXCLUSIVE = 1 << 7,       /* mode exclusive; UNTIED: it has the right to start */
+    TI_SLOT_REVIVED = 1 << 8          /* was parked, and went back to the queue */
 };
 
 /*
@@ -39,7 +53,9 @@ enum ti_slot_flag {
  * 1. free: only links.next counts (free list).
  * 2. queued: since = arrival, u.deadline; links.prev and .next join its lane; in the index.
  * 3. running: since = start, u.waited; links.prev and .next unused; in the index.
- * In 2 and 3 links.client_prev and .client_next join the list of that state of its client.
+ * 4. aside: as queued, but links.prev and .next join the list of its state, ordered by tether.due.
+ * In 2 to 4 links.client_prev and .client_next join a list of its client: of those that wait (2 and
+ * 4), or of those that run.
  */
 struct ti_slot {
     struct tied_call_id call;
@@ -47,7 +63,7 @@ struct ti_slot {
     uint32_t sibling; /* peer index; TIED_NO_PEER if not TIED */
     uint8_t copy;
     uint8_t state;
-    uint8_t flags;
+    uint16_t flags;
     uint8_t merged; /* the youngest re-issue that this copy answers for; 0: none */
     tied_time_t since;
     union {
@@ -65,20 +81,32 @@ struct ti_links {
     uint32_t client_next;
 };
 
+/* What only copies of the modes park and exclusive need: apart, so that the others' slots stay
+ * small. Valid for PARK and EXCLUSIVE copies. */
+struct ti_tether {
+    uint64_t
+        sibling_incarnation; /* the instance that holds the other copy, as the client knew it */
+    tied_time_t born;        /* when the copy would have come, had it not been late on the way */
+    tied_time_t due;         /* aside: when to look at it again */
+};
+
 struct ti_lane {
     uint32_t head;
     uint32_t tail;
 };
 
 struct ti_queue {
-    size_t slots; /* offset of struct ti_slot[max] */
-    size_t links; /* offset of struct ti_links[max] */
+    size_t slots;   /* offset of struct ti_slot[max] */
+    size_t links;   /* offset of struct ti_links[max] */
+    size_t tethers; /* offset of struct ti_tether[max] */
     struct ti_idmap index;
-    struct ti_lane lanes[TI_QUEUE_LANES];
+    struct ti_lane lists[TI_QUEUE_LISTS];
     uint32_t free;
     uint32_t max;
     uint32_t depth;   /* length of both lanes */
-    uint32_t running; /* slots in that state */
+    uint32_t running; /* slots in that state, as the next two */
+    uint32_t parked;
+    uint32_t claiming;
 };
 
 /* Bytes of the arrays for max slots; and an empty queue over such an array, which lies after self
@@ -94,7 +122,20 @@ uint32_t ti_queue_push (struct ti_queue *self, const struct ti_slot *copy);
 uint32_t ti_queue_first (const struct ti_queue *self);
 uint32_t ti_queue_after (const struct ti_queue *self, uint32_t index);
 
-/* Free a queued slot, start a queued slot, free a running slot. */
+/* Set a queued copy aside, at the end of the list of `state`; due is not before that of the one
+ * that is there last. Put one that is aside at the end once more, with another due. And back to the
+ * head of the first lane: it has waited longer than nearly all that wait there. */
+void ti_queue_set_aside (struct ti_queue *self,
+                         uint32_t index,
+                         enum ti_slot_state state,
+                         tied_time_t due);
+void ti_queue_postpone (struct ti_queue *self, uint32_t index, tied_time_t due);
+void ti_queue_return (struct ti_queue *self, uint32_t index);
+
+/* Longest aside in this state, TI_SLOT_NONE if there is none. */
+uint32_t ti_queue_aside (const struct ti_queue *self, enum ti_slot_state state);
+
+/* Free a slot that is queued or aside, start a queued slot, free a running slot. */
 void ti_queue_remove (struct ti_queue *self, uint32_t index);
 void ti_queue_start (struct ti_queue *self, uint32_t index, tied_time_t now);
 void ti_queue_finish (struct ti_queue *self, uint32_t index);
@@ -129,6 +170,23 @@ static inline const struct ti_links *ti_queue_links_const (const struct ti_queue
                                                            uint32_t index)
 {
     return TI_AT_CONST (struct ti_links, self, self->links) + index;
+}
+
+static inline struct ti_tether *ti_queue_tether (struct ti_queue *self, uint32_t index)
+{
+    return TI_AT (struct ti_tether, self, self->tethers) + index;
+}
+
+static inline const struct ti_tether *ti_queue_tether_const (const struct ti_queue *self,
+                                                             uint32_t index)
+{
+    return TI_AT_CONST (struct ti_tether, self, self->tethers) + index;
+}
+
+/* Copies that have a place of queue_depth: those that ask for leave will start here or nowhere. */
+static inline uint32_t ti_queue_waiting (const struct ti_queue *self)
+{
+    return self->depth + self->claiming;
 }
 
 /* Ties that a STARTED may still drop. */

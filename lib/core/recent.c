@@ -23,6 +23,7 @@ void ti_recent_init (
     for (i = 0; i < max; i++)
         notes[i].next = i + 1 < max ? i + 1 : TI_NOTE_NONE;
     self->ttl_ns = ttl_ns;
+    self->forgotten_at = 0;
     self->head = TI_NOTE_NONE;
     self->tail = TI_NOTE_NONE;
     self->free = 0;
@@ -78,21 +79,30 @@ void ti_recent_remove (struct ti_recent *self, uint32_t index)
     self->free = index;
 }
 
+static void forget_oldest (struct ti_recent *self)
+{
+    const struct ti_note *note = ti_recent_note (self, self->head);
+
+    if (note->is_exclusive)
+        self->forgotten_at = ti_max (self->forgotten_at, note->at);
+    ti_recent_remove (self, self->head);
+}
+
 static void evict_oldest (struct ti_recent *self, struct tied_replica_counters *counters)
 {
     if (ti_recent_note (self, self->head)->kind == TI_NOTE_TOMBSTONE)
         counters->tombstones_evicted++;
     else
         counters->notes_evicted++;
-    ti_recent_remove (self, self->head);
+    forget_oldest (self);
 }
 
-void ti_recent_put (struct ti_recent *self,
-                    struct tied_call_id call,
-                    uint8_t copy,
-                    enum ti_note_kind kind,
-                    tied_time_t now,
-                    struct tied_replica_counters *counters)
+struct ti_note *ti_recent_put (struct ti_recent *self,
+                               struct tied_call_id call,
+                               uint8_t copy,
+                               enum ti_note_kind kind,
+                               tied_time_t now,
+                               struct tied_replica_counters *counters)
 {
     uint32_t index = ti_recent_find (self, call, copy);
     struct ti_note *note;
@@ -112,7 +122,11 @@ void ti_recent_put (struct ti_recent *self,
     }
     note->kind = (uint8_t)kind;
     note->at = now;
+    note->is_done = false;
+    note->is_exclusive = false;
+    note->peer = 0;
     append_note (self, index);
+    return note;
 }
 
 void ti_recent_age (struct ti_recent *self,
@@ -123,7 +137,7 @@ void ti_recent_age (struct ti_recent *self,
     while (bound-- > 0 && ti_recent_deadline (self) <= now) {
         if (ti_recent_note (self, self->head)->kind == TI_NOTE_TOMBSTONE)
             counters->tombstones_expired++;
-        ti_recent_remove (self, self->head);
+        forget_oldest (self);
     }
 }
 
@@ -144,7 +158,7 @@ void ti_recent_check (const struct ti_recent *self)
         const struct ti_note *note = ti_recent_note_const (self, i);
 
         TI_ASSERT (note->kind >= TI_NOTE_TOMBSTONE);
-        TI_ASSERT (note->kind <= TI_NOTE_FINISHED);
+        TI_ASSERT (note->kind <= TI_NOTE_GRANTED_UNSEEN);
         TI_ASSERT (note->prev == before);
         TI_ASSERT (before == TI_NOTE_NONE || ti_recent_note_const (self, before)->at <= note->at);
         TI_ASSERT (ti_recent_find (self, note->call, note->copy) == i);

@@ -19,7 +19,9 @@ enum ti_note_kind {
     TI_NOTE_TOMBSTONE = 1, /* the sibling's STARTED came first: drop the copy when it arrives */
     TI_NOTE_UNTIED,        /* the sibling's UNTIE came first: the copy will be the only one */
     TI_NOTE_GONE,          /* refused, expired, dropped, or met its tombstone: it did not run */
-    TI_NOTE_FINISHED       /* it has run */
+    TI_NOTE_FINISHED,      /* it has run */
+    TI_NOTE_GRANTED,       /* exclusive: `peer` may run its copy, this one never will */
+    TI_NOTE_GRANTED_UNSEEN /* the same, given before this one came */
 };
 
 struct ti_note {
@@ -29,13 +31,18 @@ struct ti_note {
     uint32_t next;
     uint8_t copy;
     uint8_t kind;
+    bool is_done;      /* TOMBSTONE: the sibling's DONE came, too */
+    bool is_exclusive; /* of a copy of that mode: to forget it is to be unable to prove anything */
+    uint32_t peer;     /* is_exclusive: where the sibling is */
 };
 
 struct ti_recent {
     size_t notes; /* offset of struct ti_note[max] */
     struct ti_idmap index;
     tied_duration_t ttl_ns;
-    uint32_t head; /* oldest */
+    tied_time_t forgotten_at; /* when the youngest exclusive note that was forgotten had been
+                                 written; 0: none ever was */
+    uint32_t head;            /* oldest */
     uint32_t tail;
     uint32_t free;
     uint32_t max;
@@ -51,14 +58,16 @@ void ti_recent_init (
 uint32_t ti_recent_find (const struct ti_recent *self, struct tied_call_id call, uint8_t copy);
 
 /* Write the note about a copy, over an older one if there is one; may evict the oldest note, which
- * is counted. */
-void ti_recent_put (struct ti_recent *self,
-                    struct tied_call_id call,
-                    uint8_t copy,
-                    enum ti_note_kind kind,
-                    tied_time_t now,
-                    struct tied_replica_counters *counters);
+ * is counted. The note, which is not exclusive, to be filled in further; valid until the next put.
+ */
+struct ti_note *ti_recent_put (struct ti_recent *self,
+                               struct tied_call_id call,
+                               uint8_t copy,
+                               enum ti_note_kind kind,
+                               tied_time_t now,
+                               struct tied_replica_counters *counters);
 
+/* It has served its purpose, which is not forgetting. */
 void ti_recent_remove (struct ti_recent *self, uint32_t index);
 
 /* Remove at most `bound` notes older than the limit; those that were tombstones are counted. */

@@ -7,8 +7,10 @@
 #include "base/assert.h"
 #include "core/tie.h"
 
-static void count_rejected (struct tied_replica_counters *counters, enum tied_reject reason)
+void ti_replica_count_rejected (tied_replica_core_t *self, enum tied_reject reason)
 {
+    struct tied_replica_counters *counters = &self->counters;
+
     if (reason == TIED_REJECT_EXPIRED) {
         counters->expired++;
         return;
@@ -42,6 +44,9 @@ static void count_rejected (struct tied_replica_counters *counters, enum tied_re
     case TIED_REJECT_DUPLICATE:
         counters->rejected_duplicate++;
         return;
+    case TIED_REJECT_DENIED:
+        counters->rejected_denied++;
+        return;
     case TIED_REJECT_NONE:
     case TIED_REJECT_EXPIRED:
     case TIED_REJECT_COUNT:
@@ -74,19 +79,37 @@ static bool is_tied (const struct tied_replica_request *request)
            request->sibling != TIED_NO_PEER;
 }
 
-/* Answer no; the sibling of a tied copy learns that it holds the only one. */
+static bool is_exclusive (const struct tied_replica_request *request)
+{
+    return (request->flags & TIED_REQUEST_EXCLUSIVE) != 0;
+}
+
+static void answer_no (tied_replica_core_t *self,
+                       const struct tied_replica_request *request,
+                       enum tied_reject reason)
+{
+    ti_replica_count_rejected (self, reason);
+    ti_replica_reject (self, UINT32_MAX, request->client, request->call, request->copy, reason);
+}
+
+/* Answer no; the sibling of a tied copy learns that it holds the only one. That hands the right to
+ * an exclusive call over, so the refusal is noted first. */
 static void refuse (tied_replica_core_t *self,
                     const struct tied_replica_request *request,
                     enum tied_reject reason)
 {
     struct tied_replica_action *action;
+    struct ti_note *note;
 
-    count_rejected (&self->counters, reason);
-    ti_replica_reject (self, UINT32_MAX, request->client, request->call, request->copy, reason);
+    answer_no (self, request, reason);
+    if (!is_tied (request) && !is_exclusive (request))
+        return;
+    note = ti_recent_put (&self->recent, request->call, request->copy, TI_NOTE_GONE, self->now,
+                          &self->counters);
+    note->is_exclusive = is_exclusive (request);
+    note->peer = request->sibling;
     if (!is_tied (request))
         return;
-    ti_recent_put (&self->recent, request->call, request->copy, TI_NOTE_GONE, self->now,
-                   &self->counters);
     if (!ti_replica_peer_is_up (self, request->sibling)) {
         self->counters.untie_unsent++;
         return;
@@ -98,10 +121,33 @@ static void refuse (tied_replica_core_t *self,
     action->copy = request->copy;
 }
 
-static void admit (tied_replica_core_t *self,
-                   const struct tied_replica_request *request,
-                   tied_duration_t remaining_ns,
-                   bool is_untied)
+static uint16_t flags_of (const tied_replica_core_t *self,
+                          const struct tied_replica_request *request)
+{
+    uint16_t flags = 0;
+
+    if (is_tied (request)) {
+        flags |= TI_SLOT_TIED;
+        if (request->flags & TIED_REQUEST_PARK)
+            flags |= TI_SLOT_PARK;
+    }
+    if (is_exclusive (request))
+        flags = (uint16_t)((flags & ~TI_SLOT_PARK) | TI_SLOT_EXCLUSIVE);
+    if (request->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND)
+        flags |= TI_SLOT_BEHIND;
+    return flags;
+}
+
+/* What an arrival brings, beside the request itself. */
+struct arriving {
+    tied_duration_t remaining_ns;
+    tied_duration_t stale_ns; /* spent on the way beyond the usual */
+    tied_time_t tombstone_at; /* PARKED */
+};
+
+static uint32_t admit (tied_replica_core_t *self,
+                       const struct tied_replica_request *request,
+                       const struct arriving *arriving)
 {
     struct ti_slot copy = {0};
     struct tied_replica_action *action;
@@ -111,21 +157,21 @@ static void admit (tied_replica_core_t *self,
     copy.copy = request->copy;
     copy.client = request->client;
     copy.since = self->now;
-    copy.u.deadline = ti_time_add (self->now, remaining_ns);
-    copy.sibling = TIED_NO_PEER;
-    if (is_tied (request)) {
-        copy.sibling = request->sibling;
-        copy.flags |= TI_SLOT_TIED;
-    } else if ((request->flags & TIED_REQUEST_TIED) && request->sibling_named) {
+    copy.u.deadline = ti_time_add (self->now, arriving->remaining_ns);
+    copy.flags = flags_of (self, request);
+    copy.sibling = copy.flags & TI_SLOT_TIED ? request->sibling : TIED_NO_PEER;
+    if (copy.sibling == TIED_NO_PEER && (request->flags & TIED_REQUEST_TIED) &&
+        request->sibling_named)
         self->counters.sibling_unknown++;
-    }
-    if (is_untied)
-        copy.flags |= TI_SLOT_UNTIED;
-    if (request->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND)
-        copy.flags |= TI_SLOT_BEHIND;
     if (self->queue.depth == 0)
         self->sweep_earliest = TIED_NEVER;
     slot = ti_queue_push (&self->queue, &copy);
+    if (copy.flags & TI_SLOT_EXCLUSIVE) {
+        struct ti_tether *tether = ti_queue_tether (&self->queue, slot);
+
+        tether->sibling_incarnation = request->sibling_incarnation;
+        tether->born = ti_time_sub (self->now, arriving->stale_ns);
+    }
     ti_clients_queued (&self->clients, &self->queue, slot);
     self->sweep_earliest = ti_min (self->sweep_earliest, copy.u.deadline);
     action = ti_replica_act (self, TIED_REPLICA_ACT_ADMIT);
@@ -133,33 +179,76 @@ static void admit (tied_replica_core_t *self,
     action->client = request->client;
     action->call = request->call;
     action->copy = request->copy;
+    return slot;
+}
+
+/* An odd exclusive copy that nobody could give leave to start. */
+static bool is_unclaimable (const struct tied_replica_request *request)
+{
+    return is_exclusive (request) && (request->flags & TIED_REQUEST_TIED) &&
+           (request->copy & 1) != 0 && (!is_tied (request) || request->sibling_incarnation == 0);
+}
+
+/* Why a copy that is new here is refused; TIED_REJECT_NONE if it is not. */
+static enum tied_reject why_not (const tied_replica_core_t *self,
+                                 const struct tied_replica_request *request,
+                                 tied_duration_t remaining_ns,
+                                 bool is_untied)
+{
+    bool is_extra = request->copy > 0 && !(request->flags & TIED_REQUEST_LAST);
+    enum tied_reject verdict = (enum tied_reject)request->verdict;
+    enum tied_reject limit;
+
+    if (verdict != TIED_REJECT_NONE && verdict != TIED_REJECT_FULL)
+        return verdict;
+    if (self->is_draining)
+        return TIED_REJECT_DRAINING;
+    if (remaining_ns == 0)
+        return TIED_REJECT_EXPIRED;
+    if (!is_untied && is_unclaimable (request))
+        return TIED_REJECT_DENIED;
+    limit = ti_admit_decide (&self->admit, ti_queue_waiting (&self->queue), is_extra, remaining_ns);
+    return limit != TIED_REJECT_NONE ? limit : verdict;
 }
 
 void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_request *request)
 {
     struct tied_replica_counters *counters = &self->counters;
-    tied_duration_t remaining_ns = request->remaining_ns;
-    bool is_extra = request->copy > 0 && !(request->flags & TIED_REQUEST_LAST);
-    enum tied_reject reason;
+    bool is_once = is_exclusive (request);
+    struct arriving arriving;
     enum ti_arrival arrival;
+    enum tied_reject reason;
+    bool is_untied;
+    uint32_t slot;
 
     counters->received++;
     ti_clients_touch (&self->clients, request->client, self->now);
-    remaining_ns = ti_time_sub (
-        remaining_ns,
+    arriving.stale_ns =
         ti_transit_staleness (&ti_clients_get (&self->clients, request->client)->transit,
-                              request->call.epoch, request->sent_us, self->now));
+                              request->call.epoch, request->sent_us, self->now);
+    arriving.remaining_ns = ti_time_sub (request->remaining_ns, arriving.stale_ns);
+    arriving.tombstone_at = 0;
     /* FULL is for what would be kept: a re-issue that merges takes no room, and refusing it would
-     * say that its call is not here. */
-    if (request->verdict != TIED_REJECT_NONE && request->verdict != TIED_REJECT_FULL) {
+     * say that its call is not here. An exclusive copy is looked for before anything is said of
+     * it: the same one may be here already. */
+    if (request->verdict != TIED_REJECT_NONE && request->verdict != TIED_REJECT_FULL && !is_once) {
         refuse (self, request, (enum tied_reject)request->verdict);
         return;
     }
-    if (request->incarnation != 0 && request->incarnation != self->options.incarnation) {
-        refuse (self, request, TIED_REJECT_STALE);
+    if (request->incarnation != self->options.incarnation &&
+        (request->incarnation != 0 || is_once)) {
+        /* What the other instance did with an exclusive copy is not known: no UNTIE for it. */
+        if (is_once)
+            answer_no (self, request, TIED_REJECT_STALE);
+        else
+            refuse (self, request, TIED_REJECT_STALE);
         return;
     }
-    arrival = ti_tie_arrive (&self->queue, &self->recent, request);
+    arrival =
+        ti_tie_arrive (&self->queue, &self->recent, request,
+                       request->verdict == TIED_REJECT_NONE && !is_once && is_tied (request) &&
+                           arriving.remaining_ns > 0 && ti_replica_can_park (self),
+                       &arriving.tombstone_at);
     switch (arrival) {
     case TI_ARRIVAL_DUPLICATE:
         counters->duplicate_request++;
@@ -169,24 +258,30 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
         return;
     case TI_ARRIVAL_MERGED:
         counters->merged++;
+        ti_replica_unpark_call (self, request->call);
         return;
     case TI_ARRIVAL_SECOND:
         refuse (self, request, TIED_REJECT_DUPLICATE);
+        return;
+    case TI_ARRIVAL_PARKED:
+        ti_replica_park (self, admit (self, request, &arriving), arriving.tombstone_at);
         return;
     case TI_ARRIVAL_NEW:
     case TI_ARRIVAL_NEW_UNTIED:
         break;
     }
-    if (self->is_draining)
-        reason = TIED_REJECT_DRAINING;
-    else if (remaining_ns == 0)
-        reason = TIED_REJECT_EXPIRED;
-    else
-        reason = ti_admit_decide (&self->admit, self->queue.depth, is_extra, remaining_ns);
-    if (reason == TIED_REJECT_NONE)
-        reason = (enum tied_reject)request->verdict;
-    if (reason != TIED_REJECT_NONE)
+    /* So late that the leave to start it may have been given away, and that forgotten. */
+    if (is_once && !ti_exclusive_is_covered (&self->recent, self->now, arriving.stale_ns)) {
+        answer_no (self, request, TIED_REJECT_TOO_LATE);
+        return;
+    }
+    is_untied = arrival == TI_ARRIVAL_NEW_UNTIED;
+    reason = why_not (self, request, arriving.remaining_ns, is_untied);
+    if (reason != TIED_REJECT_NONE) {
         refuse (self, request, reason);
-    else
-        admit (self, request, remaining_ns, arrival == TI_ARRIVAL_NEW_UNTIED);
+        return;
+    }
+    slot = admit (self, request, &arriving);
+    if (is_untied)
+        ti_queue_slot (&self->queue, slot)->flags |= TI_SLOT_UNTIED;
 }

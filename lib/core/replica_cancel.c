@@ -52,7 +52,7 @@ void ti_replica_cancel (tied_replica_core_t *self,
     self->counters.cancel_received++;
     count = find_copies (self, call, client, found);
     for (i = 0; i < count; i++) {
-        if (ti_queue_slot (&self->queue, found[i])->state == TI_SLOT_QUEUED) {
+        if (ti_queue_slot (&self->queue, found[i])->state != TI_SLOT_RUNNING) {
             ti_replica_drop (self, found[i]);
             was_queued = true;
         } else {
@@ -67,6 +67,20 @@ void ti_replica_cancel (tied_replica_core_t *self,
         self->counters.cancel_unknown++;
 }
 
+/* The sibling of this waiting copy runs. A copy that cannot be parked is dropped, as in mode tied:
+ * what is lost is a safeguard, where to leave it queued would be to run it for nothing. */
+static void stand_back (tied_replica_core_t *self, uint32_t slot)
+{
+    if (!(ti_queue_slot (&self->queue, slot)->flags & TI_SLOT_PARK)) {
+        ti_replica_drop (self, slot);
+    } else if (ti_replica_can_park (self)) {
+        ti_replica_park (self, slot, self->now);
+    } else {
+        self->counters.park_full++;
+        ti_replica_drop (self, slot);
+    }
+}
+
 void ti_replica_started (tied_replica_core_t *self, struct tied_call_id call, uint8_t sender_copy)
 {
     struct tied_replica_counters *counters = &self->counters;
@@ -77,7 +91,7 @@ void ti_replica_started (tied_replica_core_t *self, struct tied_call_id call, ui
                             &slot)) {
     case TI_STARTED_EFFECTIVE:
         counters->started_effective++;
-        ti_replica_drop (self, slot);
+        stand_back (self, slot);
         return;
     case TI_STARTED_EARLY:
         counters->started_early++;

@@ -10,22 +10,29 @@ static void check_counters (const tied_replica_core_t *self)
 
     TI_ASSERT (n->received == n->executed + n->dropped + n->tombstoned + n->merged +
                                   n->duplicate_request + n->rejected + n->expired +
-                                  self->queue.depth);
+                                  ti_queue_waiting (&self->queue) + self->queue.parked);
     TI_ASSERT (n->executed == n->finished + self->queue.running);
-    TI_ASSERT (n->rejected == n->rejected_busy + n->rejected_full + n->rejected_too_late +
-                                  n->rejected_draining + n->rejected_not_permitted +
-                                  n->rejected_unknown_method + n->rejected_stale +
-                                  n->rejected_too_large + n->rejected_duplicate);
+    TI_ASSERT (n->rejected ==
+               n->rejected_busy + n->rejected_full + n->rejected_too_late + n->rejected_draining +
+                   n->rejected_not_permitted + n->rejected_unknown_method + n->rejected_stale +
+                   n->rejected_too_large + n->rejected_duplicate + n->rejected_denied);
+    TI_ASSERT (n->parked ==
+               n->park_done + n->park_lease + n->park_lost + n->park_left + self->queue.parked);
+    TI_ASSERT (n->claim_received == n->claim_granted + n->claim_denied);
+    TI_ASSERT (n->claim_unseen <= n->claim_granted);
     TI_ASSERT (n->started_received ==
                n->started_effective + n->started_early + n->started_late + n->started_moot);
     TI_ASSERT (n->cancel_received == n->cancel_queued + n->cancel_running + n->cancel_unknown);
-    TI_ASSERT (n->started_effective <= n->dropped);
-    TI_ASSERT (n->tombstoned + n->tombstones_evicted + n->tombstones_expired <= n->started_early);
+    TI_ASSERT (n->started_effective <= n->dropped + n->parked);
+    TI_ASSERT (n->tombstoned + n->tombstones_evicted + n->tombstones_expired <=
+               n->started_early + n->claim_unseen);
 }
 
 void tied_replica_core_check (const tied_replica_core_t *self)
 {
-    TI_ASSERT (self->queue.depth <= self->options.queue_depth);
+    TI_ASSERT (ti_queue_waiting (&self->queue) + self->queue.parked <=
+               self->options.queue_depth + self->options.park_max);
+    TI_ASSERT (self->queue.parked <= self->options.park_max);
     TI_ASSERT (self->queue.running <= self->options.workers);
     TI_ASSERT (self->actions_taken <= self->actions_made);
     TI_ASSERT (self->actions_made <= self->actions_max);
@@ -50,26 +57,40 @@ static uint64_t fold_time (uint64_t hash, tied_time_t now, tied_time_t t)
 
 static uint64_t hash_slot (const tied_replica_core_t *self, uint64_t hash, uint32_t index)
 {
+    const struct ti_tether *tether = ti_queue_tether_const (&self->queue, index);
     const struct ti_slot *slot = ti_queue_slot_const (&self->queue, index);
 
     hash = fold (hash, slot->call.epoch);
     hash = fold (hash, slot->call.sequence);
     hash = fold_time (hash, self->now, slot->since);
-    hash = slot->state == TI_SLOT_QUEUED ? fold_time (hash, self->now, slot->u.deadline)
-                                         : fold (hash, slot->u.waited);
+    hash = slot->state != TI_SLOT_RUNNING ? fold_time (hash, self->now, slot->u.deadline)
+                                          : fold (hash, slot->u.waited);
     hash = fold (hash, (uint64_t)slot->client << 32 | slot->sibling);
-    if (slot->state == TI_SLOT_QUEUED)
+    if (slot->state != TI_SLOT_RUNNING)
         hash = fold (hash, slot->merged);
-    hash = fold (hash, (uint64_t)slot->copy << 16 | (uint64_t)slot->flags << 8 | slot->state);
+    hash = fold (hash, (uint64_t)slot->copy << 24 | (uint64_t)slot->flags << 8 | slot->state);
+    if (slot->flags & TI_SLOT_EXCLUSIVE) {
+        hash = fold (hash, tether->sibling_incarnation);
+        hash = fold_time (hash, self->now, tether->born);
+    }
+    if (slot->state == TI_SLOT_PARKED || slot->state == TI_SLOT_CLAIMING)
+        hash = fold_time (hash, self->now, tether->due);
     return fold (hash, index);
 }
 
 static uint64_t hash_queue (const tied_replica_core_t *self, uint64_t hash)
 {
+    uint32_t list;
     uint32_t i;
 
     for (i = ti_queue_first (&self->queue); i != TI_SLOT_NONE; i = ti_queue_after (&self->queue, i))
         hash = hash_slot (self, hash, i);
+    for (list = TI_LIST_PARKED; list <= TI_LIST_CLAIMING; list++) {
+        for (i = self->queue.lists[list].head; i != TI_SLOT_NONE;) {
+            hash = hash_slot (self, hash, i);
+            i = ti_queue_links_const (&self->queue, i)->next;
+        }
+    }
     for (i = 0; i < self->queue.max; i++)
         if (ti_queue_slot_const (&self->queue, i)->state == TI_SLOT_RUNNING)
             hash = hash_slot (self, hash, i);
@@ -87,8 +108,12 @@ static uint64_t hash_recent (const tied_replica_core_t *self, uint64_t hash)
         hash = fold (hash, note->call.sequence);
         hash = fold_time (hash, self->now, note->at);
         hash = fold (hash, (uint64_t)note->copy << 8 | note->kind);
+        hash = fold (hash, (uint64_t)note->peer << 2 | (uint64_t)note->is_exclusive << 1 |
+                               (uint64_t)note->is_done);
         i = note->next;
     }
+    if (self->recent.forgotten_at != 0)
+        hash = fold_time (hash, self->now, self->recent.forgotten_at);
     return hash;
 }
 

@@ -9,14 +9,20 @@
 #define LINE 64
 
 TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= TI_REPLICA_COPIES_MAX, "CANCEL of every copy fits");
-TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= 3 * TI_REPLICA_PURGE_MAX + 2 * TI_REPLICA_SWEEP_MAX,
+TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= 3 * TI_REPLICA_PURGE_MAX + 2 * TI_REPLICA_SWEEP_MAX +
+                                                2 * TI_REPLICA_ASIDE_MAX,
                   "TIMEOUT fits");
 TI_STATIC_ASSERT (TI_REPLICA_ACTIONS_MAX >= 3 * TI_REPLICA_TAKE_MAX + 2, "TAKE fits");
+
+static uint32_t slots_for (const struct tied_replica_core_options *options)
+{
+    return options->queue_depth + options->workers + options->park_max;
+}
 
 /* A copy has at most three actions in one step, a purged client one, TAKE and FINISH two more. */
 static uint32_t actions_for (const struct tied_replica_core_options *options)
 {
-    uint32_t slots = options->queue_depth + options->workers;
+    uint32_t slots = slots_for (options);
 
     return (uint32_t)ti_min (TI_REPLICA_ACTIONS_MAX, 3 * slots + TI_REPLICA_PURGE_MAX + 2);
 }
@@ -44,7 +50,7 @@ static struct layout layout_of (const struct tied_replica_core_options *options)
     at.actions = at.peers + line_up (options->peers_max);
     at.clients = at.actions + line_up (actions_for (options) * sizeof (struct tied_replica_action));
     at.queue = at.clients + line_up (ti_clients_size (options->clients_max));
-    at.recent = at.queue + line_up (ti_queue_size (options->queue_depth + options->workers));
+    at.recent = at.queue + line_up (ti_queue_size (slots_for (options)));
     at.end = at.recent + line_up (ti_recent_size (options->recent_max));
     return at;
 }
@@ -79,7 +85,7 @@ tied_replica_core_init (void *memory, size_t size, const struct tied_replica_cor
     ti_admit_init (&self->admit, options);
     ti_clients_init (&self->clients, base + at.clients, options->clients_max,
                      options->client_silence_ns);
-    ti_queue_init (&self->queue, base + at.queue, options->queue_depth + options->workers, seed);
+    ti_queue_init (&self->queue, base + at.queue, slots_for (options), seed);
     ti_recent_init (&self->recent, base + at.recent, options->recent_max, options->recent_ttl_ns,
                     seed);
     self->sweep_cursor = TI_SLOT_NONE;
@@ -101,10 +107,11 @@ struct tied_replica_action *ti_replica_act (tied_replica_core_t *self,
 
 struct tied_load ti_replica_load (const tied_replica_core_t *self)
 {
-    uint64_t wait_us = ti_admit_wait (&self->admit, self->queue.depth) / 1000;
+    uint32_t depth = ti_queue_waiting (&self->queue);
+    uint64_t wait_us = ti_admit_wait (&self->admit, depth) / 1000;
     struct tied_load load;
 
-    load.depth = self->queue.depth;
+    load.depth = depth;
     load.running = self->queue.running;
     load.wait_us = (uint32_t)ti_min (wait_us, UINT32_MAX);
     return load;
@@ -136,7 +143,12 @@ static bool is_valid (tied_replica_core_t *self, const struct tied_replica_event
     case TIED_REPLICA_EV_STARTED:
     case TIED_REPLICA_EV_UNTIE:
     case TIED_REPLICA_EV_SEND_FAILED:
+    case TIED_REPLICA_EV_DONE:
+    case TIED_REPLICA_EV_GRANT:
+    case TIED_REPLICA_EV_DENY:
         return event->u.tie.peer < self->options.peers_max;
+    case TIED_REPLICA_EV_CLAIM:
+        return event->u.claim.peer < self->options.peers_max;
     case TIED_REPLICA_EV_FINISH:
         return event->u.finish.slot < self->queue.max &&
                ti_queue_slot (&self->queue, event->u.finish.slot)->state == TI_SLOT_RUNNING;
@@ -150,6 +162,27 @@ static bool is_valid (tied_replica_core_t *self, const struct tied_replica_event
         return true;
     }
     return false;
+}
+
+static void untie (tied_replica_core_t *self, struct tied_call_id call, uint8_t sender_copy)
+{
+    uint32_t slot =
+        ti_tie_untied (&self->queue, &self->recent, call, sender_copy, self->now, &self->counters);
+
+    self->counters.untie_received++;
+    if (slot != TI_SLOT_NONE)
+        ti_replica_untied (self, slot);
+}
+
+static void claimed (tied_replica_core_t *self, const struct tied_replica_event *event)
+{
+    struct ti_claim claim = {.call = event->u.claim.call,
+                             .copy = event->u.claim.copy,
+                             .peer = event->u.claim.peer,
+                             .age_ns = event->u.claim.age_ns,
+                             .incarnation = event->u.claim.incarnation};
+
+    ti_replica_claimed (self, &claim);
 }
 
 static void dispatch (tied_replica_core_t *self, const struct tied_replica_event *event)
@@ -166,9 +199,7 @@ static void dispatch (tied_replica_core_t *self, const struct tied_replica_event
         ti_replica_started (self, event->u.tie.call, event->u.tie.copy);
         return;
     case TIED_REPLICA_EV_UNTIE:
-        self->counters.untie_received++;
-        ti_tie_untied (&self->queue, &self->recent, event->u.tie.call, event->u.tie.copy, self->now,
-                       &self->counters);
+        untie (self, event->u.tie.call, event->u.tie.copy);
         return;
     case TIED_REPLICA_EV_TAKE:
         ti_replica_take (self);
@@ -188,6 +219,7 @@ static void dispatch (tied_replica_core_t *self, const struct tied_replica_event
         return;
     case TIED_REPLICA_EV_PEER_DOWN:
         TI_AT (uint8_t, self, self->peers)[event->u.peer.peer] = 0;
+        ti_replica_peer_lost (self, event->u.peer.peer);
         return;
     case TIED_REPLICA_EV_SEND_FAILED:
         ti_replica_send_failed (self, event->u.tie.call, event->u.tie.copy, event->u.tie.is_untie);
@@ -200,6 +232,18 @@ static void dispatch (tied_replica_core_t *self, const struct tied_replica_event
         return;
     case TIED_REPLICA_EV_CLIENTS_FULL:
         ti_replica_evict (self);
+        return;
+    case TIED_REPLICA_EV_DONE:
+        ti_replica_done (self, event->u.tie.call, event->u.tie.copy);
+        return;
+    case TIED_REPLICA_EV_CLAIM:
+        claimed (self, event);
+        return;
+    case TIED_REPLICA_EV_GRANT:
+        ti_replica_granted (self, event->u.tie.peer, event->u.tie.call, event->u.tie.copy);
+        return;
+    case TIED_REPLICA_EV_DENY:
+        ti_replica_denied (self, event->u.tie.peer, event->u.tie.call, event->u.tie.copy);
         return;
     }
     TI_UNREACHABLE ();
@@ -248,12 +292,17 @@ const struct tied_replica_counters *tied_replica_core_counters (const tied_repli
 
 bool tied_replica_core_is_drained (const tied_replica_core_t *self)
 {
-    return self->is_draining && self->queue.depth == 0 && self->queue.running == 0;
+    return self->is_draining && self->queue.index.count == 0;
 }
 
 bool tied_replica_core_can_run (const tied_replica_core_t *self)
 {
     return self->queue.depth > 0 && self->queue.running < self->options.workers;
+}
+
+uint32_t tied_replica_core_parked (const tied_replica_core_t *self)
+{
+    return self->queue.parked;
 }
 
 uint32_t tied_replica_core_slots (const tied_replica_core_t *self)

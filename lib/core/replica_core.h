@@ -2,8 +2,8 @@
 /*
  * Inside of the replica core: its struct and what its files share. replica_core.c dispatches,
  * replica_arrive.c is the arrival of a copy, replica_copy.c its life from then on, replica_cancel.c
- * what others say about it, replica_time.c what time alone brings about, and replica_check.c states
- * the invariants.
+ * what others say about it, replica_park.c and replica_exclusive.c what those two modes add to
+ * that, replica_time.c what time alone brings about, and replica_check.c states the invariants.
  */
 #ifndef TI_REPLICA_CORE_H
 #define TI_REPLICA_CORE_H
@@ -12,6 +12,7 @@
 
 #include "core/admit.h"
 #include "core/clients.h"
+#include "core/exclusive.h"
 #include "core/queue.h"
 #include "core/recent.h"
 
@@ -23,13 +24,15 @@
 /* Waiting copies looked at by one step of the sweep, and the time between two sweeps. */
 #define TI_REPLICA_SWEEP_MAX       64
 #define TI_REPLICA_SWEEP_PERIOD_NS TIED_MS (50)
+/* Parked copies and claims looked at by one step. */
+#define TI_REPLICA_ASIDE_MAX 16
 /* Silent clients moved on and old notes removed by one step. */
 #define TI_REPLICA_LOOK_MAX 32
 #define TI_REPLICA_AGE_MAX  64
 /* With fewer copies waiting all that a removal touches is in the cache as it is. */
 #define TI_REPLICA_EXPECT_DEPTH 8192
-/* Most actions of one step. TIMEOUT: three per purged copy, two per swept copy. CANCEL: one
- * per copy of the call. The others make fewer. */
+/* Most actions of one step. TIMEOUT: three per purged copy, two per swept copy and per one that was
+ * aside. CANCEL: one per copy of the call. The others make fewer. */
 #define TI_REPLICA_ACTIONS_MAX 256
 
 struct tied_replica_core {
@@ -65,6 +68,7 @@ struct tied_load ti_replica_load (const tied_replica_core_t *self);
 
 /* The arrival of a copy. */
 void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_request *request);
+void ti_replica_count_rejected (tied_replica_core_t *self, enum tied_reject reason);
 /* Answer no; counts nothing. slot: UINT32_MAX if the copy has none. */
 void ti_replica_reject (tied_replica_core_t *self,
                         uint32_t slot,
@@ -76,11 +80,18 @@ void ti_replica_reject (tied_replica_core_t *self,
 /* The life of a copy from the queue on. */
 void ti_replica_take (tied_replica_core_t *self);
 void ti_replica_finish (tied_replica_core_t *self, uint32_t slot);
-/* A queued copy leaves in silence, counted as dropped. */
+/* In the rest of this part, "waiting" is queued or aside. */
+/* A waiting copy leaves in silence, counted as dropped. */
 void ti_replica_drop (tied_replica_core_t *self, uint32_t slot);
-/* A queued copy leaves because its time ran out, and its client is told. */
+/* A waiting copy leaves because its time ran out, and its client is told. */
 void ti_replica_expire (tied_replica_core_t *self, uint32_t slot);
-/* A queued copy leaves because its client is leaving: in silence if the connection is gone, else
+/* A waiting copy leaves, and its client is told that it is refused. */
+void ti_replica_turn_away (tied_replica_core_t *self, uint32_t slot, enum tied_reject reason);
+/* The sweep shall not stand on a queued copy that is about to leave its lane. */
+void ti_replica_pass_sweep (tied_replica_core_t *self, uint32_t slot);
+/* A copy that is aside goes to the head of the queue. */
+void ti_replica_return (tied_replica_core_t *self, uint32_t slot);
+/* A waiting copy leaves because its client is leaving: in silence if the connection is gone, else
  * with an answer, for the client may only have been stopped. */
 void ti_replica_orphan (tied_replica_core_t *self, uint32_t slot);
 /* Raise the cancel flag of a running copy, once. */
@@ -96,6 +107,33 @@ void ti_replica_send_failed (tied_replica_core_t *self,
                              struct tied_call_id call,
                              uint8_t copy,
                              bool is_untie);
+
+/* Mode park. since: when the sibling is known to have started. */
+bool ti_replica_can_park (const tied_replica_core_t *self);
+void ti_replica_park (tied_replica_core_t *self, uint32_t slot, tied_time_t since);
+void ti_replica_unpark (tied_replica_core_t *self, uint32_t slot);
+void ti_replica_unpark_call (tied_replica_core_t *self, struct tied_call_id call);
+void ti_replica_peer_lost (tied_replica_core_t *self, uint32_t peer);
+void ti_replica_done (tied_replica_core_t *self, struct tied_call_id call, uint8_t sender_copy);
+bool ti_replica_park_is_due (const tied_replica_core_t *self);
+void ti_replica_park_look (tied_replica_core_t *self); /* at the first one, which is due */
+
+/* Mode exclusive. */
+void ti_replica_claim (tied_replica_core_t *self, uint32_t slot);
+void ti_replica_claimed (tied_replica_core_t *self, const struct ti_claim *claim);
+void ti_replica_granted (tied_replica_core_t *self,
+                         uint32_t peer,
+                         struct tied_call_id call,
+                         uint8_t sender_copy);
+void ti_replica_denied (tied_replica_core_t *self,
+                        uint32_t peer,
+                        struct tied_call_id call,
+                        uint8_t sender_copy);
+bool ti_replica_claim_is_due (const tied_replica_core_t *self);
+void ti_replica_claim_look (tied_replica_core_t *self); /* at the first one, which is due */
+
+/* The sibling's UNTIE has reached this copy, which may be aside. */
+void ti_replica_untied (tied_replica_core_t *self, uint32_t slot);
 
 /* What time brings about. */
 void ti_replica_purge (tied_replica_core_t *self); /* copies of clients that are gone, bounded */

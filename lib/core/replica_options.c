@@ -19,6 +19,8 @@ void tied_replica_core_options_init (struct tied_replica_core_options *options)
     options->clients_max = 1024;
     options->peers_max = 64;
     options->client_silence_ns = TIED_S (5);
+    options->park_max = 256;
+    options->park_lease_ns = TIED_S (2);
 }
 
 static bool is_within (uint64_t value, uint64_t low, uint64_t high)
@@ -51,6 +53,10 @@ static const char *bad_field (const struct tied_replica_core_options *options)
         return "peers_max";
     if (!is_within (options->client_silence_ns, TIED_MS (10), TIED_NEVER))
         return "client_silence_ns";
+    if (!is_within (options->park_max, 0, COUNT_MAX))
+        return "park_max";
+    if (!is_within (options->park_lease_ns, TIED_MS (1), TIED_S (3600)))
+        return "park_lease_ns";
     return NULL;
 }
 

@@ -94,11 +94,44 @@ static void age (tied_replica_core_t *self)
         self->age_not_before = ti_time_add (self->now, self->options.recent_ttl_ns / 8);
 }
 
+static bool is_aside_due (const tied_replica_core_t *self)
+{
+    return ti_replica_park_is_due (self) || ti_replica_claim_is_due (self);
+}
+
+static tied_time_t aside_deadline (const tied_replica_core_t *self)
+{
+    uint32_t parked = ti_queue_aside (&self->queue, TI_SLOT_PARKED);
+    uint32_t claiming = ti_queue_aside (&self->queue, TI_SLOT_CLAIMING);
+    tied_time_t due = TIED_NEVER;
+
+    if (is_aside_due (self))
+        return self->now;
+    if (parked != TI_SLOT_NONE)
+        due = ti_queue_tether_const (&self->queue, parked)->due;
+    if (claiming != TI_SLOT_NONE)
+        due = ti_min (due, ti_queue_tether_const (&self->queue, claiming)->due);
+    return due;
+}
+
+static void look_aside (tied_replica_core_t *self)
+{
+    uint32_t bound;
+
+    for (bound = TI_REPLICA_ASIDE_MAX; bound > 0 && is_aside_due (self); bound--) {
+        if (ti_replica_park_is_due (self))
+            ti_replica_park_look (self);
+        else
+            ti_replica_claim_look (self);
+    }
+}
+
 void ti_replica_timeout (tied_replica_core_t *self)
 {
     ti_clients_look (&self->clients, self->now, TI_REPLICA_LOOK_MAX);
     ti_replica_purge (self);
     sweep (self);
+    look_aside (self);
     age (self);
 }
 
@@ -110,5 +143,6 @@ tied_time_t tied_replica_core_deadline (const tied_replica_core_t *self)
         deadline = self->now;
     deadline = ti_min (deadline, sweep_deadline (self));
     deadline = ti_min (deadline, age_deadline (self));
+    deadline = ti_min (deadline, aside_deadline (self));
     return ti_max (deadline, self->now);
 }

@@ -15,7 +15,8 @@ enum ti_arrival {
     TI_ARRIVAL_DUPLICATE,  /* this very copy is here, or has been dealt with: ignore */
     TI_ARRIVAL_TOMBSTONED, /* its sibling started before it came: drop it in silence */
     TI_ARRIVAL_MERGED,     /* a re-issue, and another copy of its call will answer: ignore */
-    TI_ARRIVAL_SECOND      /* a hedge, and another copy of its call is here: refuse */
+    TI_ARRIVAL_SECOND,     /* a hedge, and another copy of its call is here: refuse */
+    TI_ARRIVAL_PARKED      /* its sibling has started, and this one is to be kept for a while */
 };
 
 /*
@@ -26,16 +27,21 @@ enum ti_arrival {
  * own call would wait for the same workers, or run beside it at the same replica: it is worth
  * nothing here, and its client can send it elsewhere. Not if it is the last copy: then nobody else
  * is left to answer, whatever is here.
+ *
+ * can_park: there is a place for a copy of mode park that meets its tombstone. out_at is written if
+ * PARKED: when the tombstone was made.
  */
 enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
                                struct ti_recent *recent,
-                               const struct tied_replica_request *request);
+                               const struct tied_replica_request *request,
+                               bool can_park,
+                               tied_time_t *out_at);
 
 enum ti_started {
-    TI_STARTED_EFFECTIVE, /* out_slot is queued and must be dropped */
+    TI_STARTED_EFFECTIVE, /* out_slot waits and must be dropped or parked */
     TI_STARTED_EARLY,     /* a tombstone waits for the copy */
     TI_STARTED_LATE,      /* the copy runs or has run */
-    TI_STARTED_MOOT       /* the copy was refused, expired, dropped or untied */
+    TI_STARTED_MOOT       /* the copy was refused, expired, dropped, untied or parked */
 };
 
 /* The sibling's copy `sender_copy` runs. A tombstone that is there already counts as EARLY again.
@@ -48,12 +54,13 @@ enum ti_started ti_tie_started (struct ti_queue *queue,
                                 struct tied_replica_counters *counters,
                                 uint32_t *out_slot);
 
-/* The sibling will never run its copy `sender_copy`: ours is the only one. */
-void ti_tie_untied (struct ti_queue *queue,
-                    struct ti_recent *recent,
-                    struct tied_call_id call,
-                    uint8_t sender_copy,
-                    tied_time_t now,
-                    struct tied_replica_counters *counters);
+/* The sibling will never run its copy `sender_copy`: ours is the only one. Its slot if it waits or
+ * runs here, else TI_SLOT_NONE. */
+uint32_t ti_tie_untied (struct ti_queue *queue,
+                        struct ti_recent *recent,
+                        struct tied_call_id call,
+                        uint8_t sender_copy,
+                        tied_time_t now,
+                        struct tied_replica_counters *counters);
 
 #endif

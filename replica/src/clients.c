@@ -50,7 +50,8 @@ void ti_fill_welcome (tied_replica_t *self,
                                                .inline_max = self->options.inline_max,
                                                .queue_depth = self->options.core.queue_depth,
                                                .workers = self->options.core.workers,
-                                               .load = tied_replica_core_load (self->core)}};
+                                               .load = tied_replica_core_load (self->core),
+                                               .modes = TIED_WIRE_MODES}};
 }
 
 /* Make room for a newcomer: most of those in a full table are long gone, and have not said so. */
@@ -167,6 +168,7 @@ static void on_request (tied_replica_t *self,
                                       .sent_us = request->sent_us,
                                       .sibling = TIED_NO_PEER,
                                       .sibling_named = request->sibling.size > 0,
+                                      .sibling_incarnation = request->sibling_incarnation,
                                       .verdict = verdict_of (self, envelope, request)};
     if (request->sibling.size > 0)
         event.u.request.sibling =

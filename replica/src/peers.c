@@ -4,6 +4,7 @@
  * over its link and we to its endpoint over ours: two connections, so that who connects first and
  * who restarts does not matter.
  */
+#include "base/util.h"
 #include "engine.h"
 
 /* Messages of one socket handled in a turn. */
@@ -59,29 +60,51 @@ on_hello (tied_replica_t *self, struct ti_envelope *envelope, const struct tied_
         self->stats.pongs_dropped++;
 }
 
+/* Which peer speaks; TI_NAME_NONE, counted: nobody who has said HELLO as one. */
+static uint32_t speaker (tied_replica_t *self, struct ti_envelope *envelope)
+{
+    uint32_t route = ti_routes_find (&self->peer_routes, zmq_msg_data (&envelope->route),
+                                     zmq_msg_size (&envelope->route));
+
+    if (route == TI_ROUTE_NONE) {
+        self->stats.strangers++;
+        return TI_NAME_NONE;
+    }
+    self->peers[self->route_peer[route]].heard_at = self->now;
+    return self->route_peer[route];
+}
+
 static void on_tie (tied_replica_t *self,
                     struct ti_envelope *envelope,
                     enum tied_replica_event_type type,
                     const struct tied_wire_tie *tie)
 {
-    uint32_t route = ti_routes_find (&self->peer_routes, zmq_msg_data (&envelope->route),
-                                     zmq_msg_size (&envelope->route));
-    struct ti_peer *peer;
-
-    if (route == TI_ROUTE_NONE) {
-        self->stats.strangers++;
-        return;
-    }
-    peer = &self->peers[self->route_peer[route]];
-    peer->heard_at = self->now;
-    if (type == TIED_REPLICA_EV_STARTED)
-        peer->stats.started_received++;
-    else
-        peer->stats.untie_received++;
+    uint32_t peer = speaker (self, envelope);
     struct tied_replica_event event = {
-        .type = type,
-        .u.tie = {.peer = self->route_peer[route], .call = tie->call, .copy = tie->copy}};
+        .type = type, .u.tie = {.peer = peer, .call = tie->call, .copy = tie->copy}};
+
+    if (peer == TI_NAME_NONE)
+        return;
+    if (type == TIED_REPLICA_EV_STARTED)
+        self->peers[peer].stats.started_received++;
+    if (type == TIED_REPLICA_EV_UNTIE)
+        self->peers[peer].stats.untie_received++;
     (void)!ti_replica_step (self, &event);
+}
+
+static void
+on_claim (tied_replica_t *self, struct ti_envelope *envelope, const struct tied_wire_claim *claim)
+{
+    uint32_t peer = speaker (self, envelope);
+    struct tied_replica_event event = {.type = TIED_REPLICA_EV_CLAIM,
+                                       .u.claim = {.peer = peer,
+                                                   .call = claim->call,
+                                                   .copy = claim->copy,
+                                                   .age_ns = ti_ns_from_us (claim->age_us),
+                                                   .incarnation = claim->incarnation}};
+
+    if (peer != TI_NAME_NONE)
+        (void)!ti_replica_step (self, &event);
 }
 
 static void
@@ -93,6 +116,18 @@ on_peer_message (tied_replica_t *self, struct ti_envelope *envelope, struct tied
         return;
     case TIED_WIRE_UNTIE:
         on_tie (self, envelope, TIED_REPLICA_EV_UNTIE, &in->u.tie);
+        return;
+    case TIED_WIRE_DONE:
+        on_tie (self, envelope, TIED_REPLICA_EV_DONE, &in->u.tie);
+        return;
+    case TIED_WIRE_GRANT:
+        on_tie (self, envelope, TIED_REPLICA_EV_GRANT, &in->u.tie);
+        return;
+    case TIED_WIRE_DENY:
+        on_tie (self, envelope, TIED_REPLICA_EV_DENY, &in->u.tie);
+        return;
+    case TIED_WIRE_CLAIM:
+        on_claim (self, envelope, &in->u.claim);
         return;
     case TIED_WIRE_HELLO:
         if (in->u.hello.role != TIED_WIRE_ROLE_REPLICA)
@@ -139,7 +174,8 @@ static void handle (tied_replica_t *self, struct bite *bite)
 
     for (uint32_t i = 0; i < bite->count; i++) {
         const struct tied_message *in = &bite->messages[i];
-        if (in->type == TIED_WIRE_STARTED || in->type == TIED_WIRE_UNTIE)
+        if (in->type == TIED_WIRE_STARTED || in->type == TIED_WIRE_UNTIE ||
+            in->type == TIED_WIRE_DONE)
             calls[count++] = in->u.tie.call;
     }
     tied_replica_core_expect (self->core, calls, count);

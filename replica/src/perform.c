@@ -123,6 +123,35 @@ void ti_request_free (struct tied_request *request)
     request->on_cancel = NULL;
 }
 
+static void fill_word (const struct tied_replica_action *action, struct tied_message *out)
+{
+    *out = (struct tied_message){.u.tie = {.call = action->call, .copy = action->copy}};
+    switch (action->type) {
+    case TIED_REPLICA_ACT_TELL_UNTIE:
+        out->type = TIED_WIRE_UNTIE;
+        return;
+    case TIED_REPLICA_ACT_TELL_DONE:
+        out->type = TIED_WIRE_DONE;
+        return;
+    case TIED_REPLICA_ACT_TELL_GRANT:
+        out->type = TIED_WIRE_GRANT;
+        return;
+    case TIED_REPLICA_ACT_TELL_DENY:
+        out->type = TIED_WIRE_DENY;
+        return;
+    case TIED_REPLICA_ACT_TELL_CLAIM:
+        *out = (struct tied_message){.type = TIED_WIRE_CLAIM,
+                                     .u.claim = {.call = action->call,
+                                                 .copy = action->copy,
+                                                 .age_us = ti_us_from_ns (action->age_ns),
+                                                 .incarnation = action->incarnation}};
+        return;
+    default:
+        out->type = TIED_WIRE_STARTED;
+        return;
+    }
+}
+
 static void
 count_told (struct tied_peer_stats *stats, enum tied_replica_action_type type, bool is_sent)
 {
@@ -132,15 +161,18 @@ count_told (struct tied_peer_stats *stats, enum tied_replica_action_type type, b
         ++*(is_sent ? &stats->untie_sent : &stats->untie_unsent);
 }
 
+/* Of the words only a STARTED and an UNTIE are missed: a claim is repeated, an answer to it asked
+   for again, and without DONE there is the lease. */
 static void tell_peer (tied_replica_t *self, const struct tied_replica_action *action)
 {
     bool is_untie = action->type == TIED_REPLICA_ACT_TELL_UNTIE;
+    bool is_missed = is_untie || action->type == TIED_REPLICA_ACT_TELL_STARTED;
     struct ti_peer *peer = &self->peers[action->peer];
-    struct tied_message message = {.type = is_untie ? TIED_WIRE_UNTIE : TIED_WIRE_STARTED,
-                                   .u.tie = {.call = action->call, .copy = action->copy}};
+    struct tied_message message;
     int rc = TIED_ERR_ABSENT;
 
     TI_ASSERT (action->peer < self->peer_names.count);
+    fill_word (action, &message);
     /* Nothing goes before HELLO: the peer would not know whose word it is. */
     if (peer->is_greeted) {
         if (self->now - peer->greeted_at >= TI_HELLO_AGAIN)
@@ -150,7 +182,7 @@ static void tell_peer (tied_replica_t *self, const struct tied_replica_action *a
         self->dirty |= TI_DIRTY_LINKS;
     }
     count_told (&peer->stats, action->type, rc == 0);
-    if (rc != 0)
+    if (rc != 0 && is_missed)
         follow_up (self, &(struct tied_replica_event){.type = TIED_REPLICA_EV_SEND_FAILED,
                                                       .u.tie = {.peer = action->peer,
                                                                 .call = action->call,
@@ -203,6 +235,10 @@ void ti_perform (tied_replica_t *self, const struct tied_replica_action *action)
         return;
     case TIED_REPLICA_ACT_TELL_STARTED:
     case TIED_REPLICA_ACT_TELL_UNTIE:
+    case TIED_REPLICA_ACT_TELL_DONE:
+    case TIED_REPLICA_ACT_TELL_CLAIM:
+    case TIED_REPLICA_ACT_TELL_GRANT:
+    case TIED_REPLICA_ACT_TELL_DENY:
         tell_peer (self, action);
         return;
     case TIED_REPLICA_ACT_CANCEL_RUNNING:

@@ -82,6 +82,7 @@ static void receive_request (struct world *self,
     event.u.request.sent_us = request->sent_us;
     event.u.request.sibling = peer_named (r, request->sibling);
     event.u.request.sibling_named = request->sibling.size > 0;
+    event.u.request.sibling_incarnation = request->sibling_incarnation;
     event.u.request.verdict = TIED_REJECT_NONE;
     call->arrived |= (uint8_t)(1u << copy);
     world_note (self, id, world_actor_replica (number), world_actor_replica (number),
@@ -208,6 +209,41 @@ static void kill_running (struct world *self, uint32_t number, struct tied_call_
         world_client_cancel (self, id);
 }
 
+/* DONE, CLAIM and its answers. False: it is none of these. */
+static bool
+hear_word (struct world *self, uint32_t number, uint32_t peer, const struct tied_message *message)
+{
+    struct tied_replica_event event;
+
+    event.u.tie.peer = peer;
+    event.u.tie.call = message->u.tie.call;
+    event.u.tie.copy = message->u.tie.copy;
+    switch (message->type) {
+    case TIED_WIRE_DONE:
+        event.type = TIED_REPLICA_EV_DONE;
+        break;
+    case TIED_WIRE_GRANT:
+        event.type = TIED_REPLICA_EV_GRANT;
+        break;
+    case TIED_WIRE_DENY:
+        event.type = TIED_REPLICA_EV_DENY;
+        break;
+    case TIED_WIRE_CLAIM:
+        event.type = TIED_REPLICA_EV_CLAIM;
+        event.u.claim.peer = peer;
+        event.u.claim.call = message->u.claim.call;
+        event.u.claim.copy = message->u.claim.copy;
+        event.u.claim.age_ns = ti_ns_from_us (message->u.claim.age_us);
+        event.u.claim.incarnation = message->u.claim.incarnation;
+        break;
+    default:
+        return false;
+    }
+    world_replica_step (self, number, &event, 0, NULL);
+    world_replica_settle (self, number);
+    return true;
+}
+
 void world_replica_hear (struct world *self, const struct sim_event *arrived)
 {
     const uint32_t number = arrived->b;
@@ -223,6 +259,8 @@ void world_replica_hear (struct world *self, const struct sim_event *arrived)
     bool is_measured;
 
     TI_ASSERT (rc == 0);
+    if (hear_word (self, number, arrived->a - r->first, &message))
+        return;
     event.type = is_untie ? TIED_REPLICA_EV_UNTIE : TIED_REPLICA_EV_STARTED;
     event.u.tie.peer = arrived->a - r->first;
     event.u.tie.call = message.u.tie.call;

@@ -155,6 +155,39 @@ static bool act_tell (struct world *self, uint32_t number, const struct tied_rep
     return true;
 }
 
+/* DONE, CLAIM and its answers: nobody is told of one that was lost. */
+static void act_word (struct world *self, uint32_t number, const struct tied_replica_action *action)
+{
+    const uint32_t peer = self->replicas[number].first + action->peer;
+    struct tied_message message;
+
+    message.u.tie.call = action->call;
+    message.u.tie.copy = action->copy;
+    switch (action->type) {
+    case TIED_REPLICA_ACT_TELL_DONE:
+        message.type = TIED_WIRE_DONE;
+        break;
+    case TIED_REPLICA_ACT_TELL_CLAIM:
+        message.type = TIED_WIRE_CLAIM;
+        message.u.claim.call = action->call;
+        message.u.claim.copy = action->copy;
+        message.u.claim.age_us = ti_us_from_ns (action->age_ns);
+        message.u.claim.incarnation = action->incarnation;
+        break;
+    case TIED_REPLICA_ACT_TELL_GRANT:
+        message.type = TIED_WIRE_GRANT;
+        break;
+    case TIED_REPLICA_ACT_TELL_DENY:
+        message.type = TIED_WIRE_DENY;
+        break;
+    default:
+        TI_UNREACHABLE ();
+    }
+    world_note (self, action->call, world_actor_replica (number), world_actor_replica (peer),
+                tied_wire_type_name (message.type), action->copy);
+    (void)world_send_peer (self, number, peer, &message);
+}
+
 static void
 act_reply (struct world *self, uint32_t number, const struct tied_replica_action *action)
 {
@@ -248,6 +281,12 @@ void world_replica_step (struct world *self,
                 failures++;
             }
             break;
+        case TIED_REPLICA_ACT_TELL_DONE:
+        case TIED_REPLICA_ACT_TELL_CLAIM:
+        case TIED_REPLICA_ACT_TELL_GRANT:
+        case TIED_REPLICA_ACT_TELL_DENY:
+            act_word (self, number, action);
+            break;
         case TIED_REPLICA_ACT_CANCEL_RUNNING:
             TI_ASSERT (ends_count < ENDS_MAX);
             ends[ends_count++] = action->slot;
@@ -283,7 +322,8 @@ void world_replica_settle (struct world *self, uint32_t number)
     const struct tied_replica_event take = {.type = TIED_REPLICA_EV_TAKE};
     struct world_replica *r = &self->replicas[number];
 
-    while (r->depth > 0 && r->running < self->workers)
+    /* Of those that wait some may be aside: then nothing can run. */
+    while (r->depth > 0 && r->running < self->workers && tied_replica_core_can_run (r->core))
         world_replica_step (self, number, &take, 0, NULL);
     if (self->has_timers)
         sim_events_set_timer (self->events, self->replica_timers + r->timer,

@@ -100,6 +100,7 @@ static struct tied_replica_core_options replica_options (const struct world *sel
     o.seed = sim_draw (self->seed, SIM_STREAM_CHOICE, UINT64_MAX, number);
     o.workers = self->workers;
     o.queue_depth = self->sizes.queue_depth;
+    o.park_max = 0; /* no policy of a scenario parks */
     o.hedge_depth = self->policy->hedge_depth;
     /* Clones are not refused unless asked for. */
     if (o.hedge_depth == 0 && self->policy->kind == SIM_POLICY_CLONE)

@@ -51,6 +51,7 @@ static void receive_request (struct node_replica *self,
     event.u.request.sent_us = request->sent_us;
     event.u.request.sibling = TIED_NO_PEER;
     event.u.request.sibling_named = request->sibling.size > 0;
+    event.u.request.sibling_incarnation = request->sibling_incarnation;
     if (request->sibling.size > 0) {
         const int sibling = node_replica_named (request->sibling);
         if (sibling != NODE_NOBODY && sibling != self->self)
@@ -155,6 +156,41 @@ static bool slot_of (const struct node_replica *self, struct tied_call_id call, 
     return false;
 }
 
+/* DONE, CLAIM and its answers. False: it is none of these. */
+static bool receive_word (struct node_replica *self,
+                          int from,
+                          const struct tied_message *message,
+                          tied_time_t now)
+{
+    struct tied_replica_event event = {.type = TIED_REPLICA_EV_DONE};
+
+    event.u.tie.peer = (uint32_t)NODE_REPLICA_OF (from);
+    event.u.tie.call = message->u.tie.call;
+    event.u.tie.copy = message->u.tie.copy;
+    switch (message->type) {
+    case TIED_WIRE_DONE:
+        break;
+    case TIED_WIRE_GRANT:
+        event.type = TIED_REPLICA_EV_GRANT;
+        break;
+    case TIED_WIRE_DENY:
+        event.type = TIED_REPLICA_EV_DENY;
+        break;
+    case TIED_WIRE_CLAIM:
+        event.type = TIED_REPLICA_EV_CLAIM;
+        event.u.claim.peer = (uint32_t)NODE_REPLICA_OF (from);
+        event.u.claim.call = message->u.claim.call;
+        event.u.claim.copy = message->u.claim.copy;
+        event.u.claim.age_ns = ti_ns_from_us (message->u.claim.age_us);
+        event.u.claim.incarnation = message->u.claim.incarnation;
+        break;
+    default:
+        return false;
+    }
+    (void)node_replica_step (self, &event, NULL, from, now);
+    return true;
+}
+
 static void receive_peer (struct node_replica *self,
                           int from,
                           const struct tied_message *message,
@@ -164,6 +200,8 @@ static void receive_peer (struct node_replica *self,
     uint32_t slot;
     bool is_here;
 
+    if (receive_word (self, from, message, now))
+        return;
     if (message->type != TIED_WIRE_STARTED && message->type != TIED_WIRE_UNTIE) {
         self->bad_bytes++;
         return;
@@ -297,7 +335,8 @@ void node_replica_check (const struct node_replica *self)
     TI_ASSERT (c->duplicate_request == a->repeated);
     TI_ASSERT (c->received == c->executed + c->dropped + c->tombstoned + c->merged +
                                   c->duplicate_request + c->rejected + c->expired +
-                                  tied_replica_core_load (self->core).depth);
+                                  tied_replica_core_load (self->core).depth +
+                                  tied_replica_core_parked (self->core));
     TI_ASSERT (c->started_received ==
                c->started_effective + c->started_early + c->started_late + c->started_moot);
     TI_ASSERT (c->cancel_received == c->cancel_queued + c->cancel_running + c->cancel_unknown);

@@ -59,8 +59,16 @@ static bool send (struct node_replica *self,
         n.copy = message->u.reject.copy;
         n.reason = message->u.reject.reason;
         break;
+    case TIED_WIRE_CLAIM:
+        n.call = message->u.claim.call;
+        n.has_call = true;
+        n.copy = message->u.claim.copy;
+        break;
     case TIED_WIRE_STARTED:
     case TIED_WIRE_UNTIE:
+    case TIED_WIRE_DONE:
+    case TIED_WIRE_GRANT:
+    case TIED_WIRE_DENY:
         n.call = message->u.tie.call;
         n.has_call = true;
         n.copy = message->u.tie.copy;
@@ -94,6 +102,12 @@ tell (struct node_replica *self, const struct tied_replica_action *action, uint8
 
     message.u.tie.call = action->call;
     message.u.tie.copy = action->copy;
+    if (type == TIED_WIRE_CLAIM) {
+        message.u.claim.call = action->call;
+        message.u.claim.copy = action->copy;
+        message.u.claim.age_us = ti_us_from_ns (action->age_ns);
+        message.u.claim.incarnation = action->incarnation;
+    }
     TI_ASSERT (action->peer < NODE_REPLICAS_MAX);
     if (!self->peers[action->peer].is_up)
         return false;
@@ -256,6 +270,18 @@ int node_replica_step (struct node_replica *self,
             }
             break;
         }
+        case TIED_REPLICA_ACT_TELL_DONE:
+            (void)tell (self, action, TIED_WIRE_DONE, cause);
+            break;
+        case TIED_REPLICA_ACT_TELL_CLAIM:
+            (void)tell (self, action, TIED_WIRE_CLAIM, cause);
+            break;
+        case TIED_REPLICA_ACT_TELL_GRANT:
+            (void)tell (self, action, TIED_WIRE_GRANT, cause);
+            break;
+        case TIED_REPLICA_ACT_TELL_DENY:
+            (void)tell (self, action, TIED_WIRE_DENY, cause);
+            break;
         case TIED_REPLICA_ACT_CANCEL_RUNNING:
             /* A peer's word never touches running work. */
             TI_ASSERT (cause != TIED_REPLICA_EV_STARTED && cause != TIED_REPLICA_EV_UNTIE);

@@ -868,6 +868,11 @@ void model_step (struct model *self,
     case TIED_REPLICA_EV_CLIENTS_FULL:
         evict (self);
         break;
+    case TIED_REPLICA_EV_DONE:
+    case TIED_REPLICA_EV_CLAIM:
+    case TIED_REPLICA_EV_GRANT:
+    case TIED_REPLICA_EV_DENY:
+        break; /* no script says them */
     case TIED_REPLICA_EV_TIMEOUT:
         look (self);
         purge (self);

@@ -253,6 +253,7 @@ static void set_options (struct explorer *self)
     replica->incarnation = 1;
     replica->workers = 1;
     replica->queue_depth = 1;
+    replica->park_max = 0; /* it is no part of SLOTS */
     replica->hedge_depth = 1;
     replica->recent_max = 16;
     replica->recent_ttl_ns = TIED_S (3600);

@@ -10,6 +10,7 @@ struct world {
     struct ti_queue queue;
     struct ti_recent recent;
     struct tied_replica_counters counters;
+    tied_time_t tombstone_at;
     max_align_t slots[64];
     max_align_t notes[128];
 };
@@ -49,7 +50,7 @@ static enum ti_arrival arrive (struct world *self, uint8_t copy, uint32_t flags)
     request.call = call;
     request.copy = copy;
     request.flags = flags;
-    return ti_tie_arrive (&self->queue, &self->recent, &request);
+    return ti_tie_arrive (&self->queue, &self->recent, &request, true, &self->tombstone_at);
 }
 
 static enum ti_started started (struct world *self, uint8_t sender_copy, uint32_t *out_slot)

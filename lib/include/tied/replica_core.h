@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The replica side of the protocol as a value: admission, one FIFO queue, ties, tombstones, drain.
+ * The replica side of the protocol as a value: admission, one FIFO queue, ties, tombstones, parked
+ * and exclusive copies, drain.
  *
  * It reads no clock, owns no socket or thread, allocates nothing and calls nobody back. A driver
  * feeds one event with the time, does the actions in their order, and steps again with
@@ -47,6 +48,10 @@ struct tied_replica_core_options {
     tied_duration_t client_silence_ns; /* [10 ms, NEVER] a client that says nothing for so long is
                                         gone; default 5 s. NEVER: only CLIENT_GONE and CLIENTS_FULL
                                         free an index */
+    uint32_t park_max; /* [0, 1 << 20] copies of mode park kept for a sibling that has started;
+                          default 256; beyond it they are dropped, as in mode tied */
+    tied_duration_t park_lease_ns; /* [1 ms, 1 h] a parked copy goes back to the queue when its
+                                      sibling has not ended after so long; default 2 s */
 };
 
 /* X (NAME, printed name). Every counter only grows; identities are at tied_replica_core_check ().
@@ -70,13 +75,14 @@ struct tied_replica_core_options {
     X (rejected_stale)                                                                             \
     X (rejected_too_large)                                                                         \
     X (rejected_duplicate) /* a hedge that found another copy of its call here */                  \
+    X (rejected_denied)    /* an exclusive copy that may not start here */                         \
     X (started_sent)       /* the link took STARTED; counted when the copy ends */                 \
     X (started_unsent)     /* STARTED wanted, but the peer's link is down or full */               \
     X (started_received)   /* = sum of the four below */                                           \
-    X (started_effective)  /* removed a queued copy */                                             \
+    X (started_effective)  /* dropped or parked a copy that waited */                              \
     X (started_early)      /* came before the copy: a tombstone waits for it */                    \
     X (started_late)       /* its sibling here runs or has run: a duplicate execution */           \
-    X (started_moot)       /* its sibling here was refused, expired, dropped or untied */          \
+    X (started_moot)       /* its sibling here was refused, expired, dropped, untied or parked */  \
     X (untie_sent)         /* TELL_UNTIE actions */                                                \
     X (untie_unsent)       /* the peer's link is down, or an action could not be sent */           \
     X (untie_received)                                                                             \
@@ -90,7 +96,24 @@ struct tied_replica_core_options {
     X (tombstones_expired)                                                                         \
     X (clients_gone)                                                                               \
     X (clients_evicted) /* by CLIENTS_FULL */                                                      \
-    X (clients_full)    /* a REQUEST or CLIENT_SEEN named an index >= clients_max */
+    X (clients_full)    /* a REQUEST or CLIENT_SEEN named an index >= clients_max */               \
+    X (parked)          /* copies parked = sum of the four below and those that are */             \
+    X (park_done)       /* dropped: the sibling's DONE came */                                     \
+    X (park_lease)      /* back in the queue: the lease ended */                                   \
+    X (park_lost)       /* back in the queue: link to the sibling lost, or untied */               \
+    X (park_left)       /* cancelled, without time or client, or this replica drains */            \
+    X (park_full)       /* not parked but dropped: park_max was hit */                             \
+    X (done_sent)       /* TELL_DONE actions */                                                    \
+    X (done_unsent)     /* the peer's link is down */                                              \
+    X (done_received)                                                                              \
+    X (claim_sent)     /* TELL_CLAIM actions, repeated ones among them */                          \
+    X (claim_unsent)   /* the peer's link is down */                                               \
+    X (claim_received) /* = the two below */                                                       \
+    X (claim_granted)                                                                              \
+    X (claim_denied)                                                                               \
+    X (claim_unseen) /* of claim_granted: our copy had not come; it will meet the grant */         \
+    X (grant_received)                                                                             \
+    X (deny_received)
 
 struct tied_replica_counters {
 #define TIED_REPLICA_COUNTER_FIELD_(name) uint64_t name;
@@ -109,12 +132,16 @@ enum tied_replica_event_type {
     TIED_REPLICA_EV_CLIENT_GONE, /* the driver knows that this client's connection is gone */
     TIED_REPLICA_EV_PEER_UP,     /* the link *to* this peer can be written */
     TIED_REPLICA_EV_PEER_DOWN,
-    TIED_REPLICA_EV_SEND_FAILED, /* an action TELL_STARTED or TELL_UNTIE could not be sent */
-    TIED_REPLICA_EV_DRAIN,       /* refuse new copies from now on */
-    TIED_REPLICA_EV_TIMEOUT,     /* nothing else happened until the deadline */
-    TIED_REPLICA_EV_CLIENTS_FULL /* the driver needs an index for a newcomer and none is free: the
-                                    client that has had no word and no copy here for longest is
-                                    forgotten; no action: each has a copy here */
+    TIED_REPLICA_EV_SEND_FAILED,  /* an action TELL_STARTED or TELL_UNTIE could not be sent */
+    TIED_REPLICA_EV_DRAIN,        /* refuse new copies from now on */
+    TIED_REPLICA_EV_TIMEOUT,      /* nothing else happened until the deadline */
+    TIED_REPLICA_EV_CLIENTS_FULL, /* the driver needs an index for a newcomer and none is free: the
+                                     client that has had no word and no copy here for longest is
+                                     forgotten; no action: each has a copy here */
+    TIED_REPLICA_EV_DONE,         /* DONE from a known peer */
+    TIED_REPLICA_EV_CLAIM,        /* CLAIM from a known peer */
+    TIED_REPLICA_EV_GRANT,        /* GRANT from a known peer */
+    TIED_REPLICA_EV_DENY          /* DENY from a known peer */
 };
 
 struct tied_replica_request {
@@ -127,6 +154,7 @@ struct tied_replica_request {
     uint64_t sent_us;             /* as on the wire; 0: none */
     uint32_t sibling;             /* peer index, TIED_NO_PEER when none is named or known */
     bool sibling_named;           /* the header names a sibling (known or not) */
+    uint64_t sibling_incarnation; /* as on the wire; 0: unknown or none */
     uint8_t verdict;              /* enum tied_reject that the driver has found (UNKNOWN_METHOD,
                                      NOT_PERMITTED, TOO_LARGE); FULL: the driver has no room for
                                      it, should it be kept; TIED_REJECT_NONE to admit */
@@ -141,12 +169,19 @@ struct tied_replica_event {
             struct tied_call_id call;
             uint8_t reason; /* enum tied_cancel */
         } cancel;
-        struct { /* STARTED, UNTIE; SEND_FAILED repeats what the action said */
+        struct { /* STARTED, UNTIE, DONE, GRANT, DENY; SEND_FAILED repeats what the action said */
             uint32_t peer;
             struct tied_call_id call;
             uint8_t copy;  /* the sender's copy */
             bool is_untie; /* SEND_FAILED only */
         } tie;
+        struct {
+            uint32_t peer;
+            struct tied_call_id call;
+            uint8_t copy; /* the sender's copy */
+            tied_duration_t age_ns;
+            uint64_t incarnation; /* the instance of this replica that is meant */
+        } claim;
         struct {
             uint32_t slot;
         } finish;
@@ -170,14 +205,18 @@ enum tied_replica_action_type {
     TIED_REPLICA_ACT_REPLY,          /* send slot's reply with these details, then free its bytes */
     TIED_REPLICA_ACT_RELEASE,        /* slot left without running: free its bytes, answer nothing
                                         (a REJECT action came before if one is due) */
-    TIED_REPLICA_ACT_FORGET_CLIENT   /* the client index is free again; not before the last
-                                        running copy of a client that is gone has ended */
+    TIED_REPLICA_ACT_FORGET_CLIENT,  /* the client index is free again; not before the last
+                                       running copy of a client that is gone has ended */
+    TIED_REPLICA_ACT_TELL_DONE,      /* DONE to peer; this and the next need not be sent for sure */
+    TIED_REPLICA_ACT_TELL_CLAIM,     /* CLAIM to peer, with age_ns and incarnation */
+    TIED_REPLICA_ACT_TELL_GRANT,     /* GRANT to peer */
+    TIED_REPLICA_ACT_TELL_DENY       /* DENY to peer */
 };
 
 struct tied_replica_action {
     enum tied_replica_action_type type;
     uint32_t slot;   /* ADMIT, RUN, CANCEL_RUNNING, REPLY, RELEASE; for REJECT of an admitted copy
-                        (EXPIRED, FULL for its client's silence) its slot, else UINT32_MAX */
+                        (EXPIRED, DENIED, FULL for its client's silence) its slot, else UINT32_MAX */
     uint32_t client; /* REJECT, REPLY, FORGET_CLIENT */
     uint32_t peer;   /* TELL_* */
     struct tied_call_id call;
@@ -188,6 +227,8 @@ struct tied_replica_action {
     tied_duration_t service_ns;   /* REPLY: time from start to finish */
     tied_duration_t remaining_ns; /* RUN: what is left, TIED_NEVER if there is no deadline */
     struct tied_load load;        /* REJECT, REPLY */
+    tied_duration_t age_ns;       /* TELL_CLAIM: how long the copy is known */
+    uint64_t incarnation;         /* TELL_CLAIM: the peer's instance that is meant */
 };
 
 /**
@@ -321,12 +362,14 @@ TIED_EXPORT tied_time_t tied_replica_core_deadline (const tied_replica_core_t *s
 TIED_EXPORT struct tied_load tied_replica_core_load (const tied_replica_core_t *self);
 TIED_EXPORT const struct tied_replica_counters *
 tied_replica_core_counters (const tied_replica_core_t *self);
-/* Draining was asked for, and neither queued nor running copies are left. */
+/* Draining was asked for, and no copy is left. */
 TIED_EXPORT bool tied_replica_core_is_drained (const tied_replica_core_t *self);
 /* A TAKE now would do something: a copy waits and fewer than `workers` run. It runs a copy unless
  * all that it looked at have expired; then ask again. */
 TIED_EXPORT bool tied_replica_core_can_run (const tied_replica_core_t *self);
-/* Slots are numbered from 0 to this minus 1 (queue_depth + workers). */
+/* Copies that are parked now. They are in no part of the load. */
+TIED_EXPORT uint32_t tied_replica_core_parked (const tied_replica_core_t *self);
+/* Slots are numbered from 0 to this minus 1 (queue_depth + workers + park_max). */
 TIED_EXPORT uint32_t tied_replica_core_slots (const tied_replica_core_t *self);
 
 /**
@@ -334,11 +377,13 @@ TIED_EXPORT uint32_t tied_replica_core_slots (const tied_replica_core_t *self);
  * index agree, every table is within its bound, and of the counters:
  *
  *     received = executed + dropped + tombstoned + merged + duplicate_request + rejected + expired
- *                + copies queued
+ *                + load.depth + copies parked
  *     executed = finished + copies running
  *     rejected = sum of the rejected_*
  *     started_received = started_effective + started_early + started_late + started_moot
  *     cancel_received = cancel_queued + cancel_running + cancel_unknown
+ *     parked = park_done + park_lease + park_lost + park_left + copies parked
+ *     claim_received = claim_granted + claim_denied
  *     started_sent + started_unsent + running copies that told = starts that wanted to tell
  *
  * A request that merged and one that is a duplicate are ended by that: the copy that answers for

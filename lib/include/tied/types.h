@@ -73,7 +73,8 @@ struct tied_load {
     X (EXPIRED, 7, "expired")               /* its time ran out in the queue; it did not run */    \
     X (STALE, 8, "stale")                   /* meant for an earlier incarnation of this replica */ \
     X (TOO_LARGE, 9, "too_large")           /* the body is over this replica's limit */            \
-    X (DUPLICATE, 10, "duplicate")          /* another copy of this call waits or runs here */
+    X (DUPLICATE, 10, "duplicate")          /* another copy of this call waits or runs here */     \
+    X (DENIED, 11, "denied") /* exclusive: no leave to start, or nobody here can get it */
 
 /* Why a client cancels a copy. Numbers are those of the wire. */
 #define TIED_CANCEL_MAP(X)                                                                         \
