@@ -141,7 +141,7 @@ int main (int argc, char **argv)
          .kind = TI_CLI_DURATION,
          .value = &app.budget_ns,
          .argument = "DURATION",
-         .help = "real time for each load, after which no further replication is begun",
+         .help = "real time for each load; replications that are running then are abandoned",
          .commands = STUDIES,
          .given = &app.has_budget,
          .min = TIED_MS (1),

@@ -10,6 +10,8 @@
 #include "study/replay.h"
 #include "tools/wall.h"
 
+#include <tied/error.h>
+
 #define REPLICATIONS 5
 #define TITLE_MAX    256
 
@@ -60,7 +62,8 @@ static int run (const struct app *app,
         .jobs = app->jobs, .progress = app_progress_tell, .context = &progress};
     int rc = sim_study_run (scenario, &options, study, why);
     if (rc == 0) {
-        rc = sim_replay_run (scenario, study, &replay, why);
+        rc = sim_study_is_empty (study, why) ? TIED_ERR_TIMEOUT
+                                             : sim_replay_run (scenario, study, &replay, why);
         if (rc)
             sim_study_deinit (study);
     }

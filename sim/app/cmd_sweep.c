@@ -29,6 +29,14 @@ static int run_studies (struct app *app,
     app_progress_end (&progress);
     if (rc)
         return app_fail ("%s: %s", scenario->name, why);
+    /* Of several loads those that were measured are worth their table. */
+    bool is_empty = true;
+    for (uint32_t i = 0; i < studies.count; i++)
+        is_empty = is_empty && sim_study_is_empty (&studies.studies[i], why);
+    if (is_empty) {
+        sim_sweep_deinit (&studies);
+        return app_fail ("%s: %s", scenario->name, why);
+    }
     snprintf (program, sizeof program, "tied-sim %s", label);
     const struct sim_output output = {.program = program,
                                       .command = app->command,

@@ -12,9 +12,11 @@ static void grow_heap (struct sim_events *self)
     unsigned char *block;
 
     TI_ASSERT (to > from && to <= SIM_ITEM_MASK);
+    self->items = sim_resize (self->items, to, sizeof *self->items);
     block = aligned_alloc (SIM_LINE,
                            (to + 2 * SIM_LINE / sizeof (struct sim_key)) * sizeof (struct sim_key));
-    TI_ASSERT (block != NULL);
+    if (block == NULL)
+        sim_memory_failed ();
     /* Entry 0 ends a line, so that 1 begins one. */
     if (from > 0)
         memcpy (block + SIM_LINE - sizeof (struct sim_key), self->heap,
@@ -22,7 +24,6 @@ static void grow_heap (struct sim_events *self)
     free (self->heap_block);
     self->heap_block = block;
     self->heap = (struct sim_key *)(void *)(block + SIM_LINE - sizeof (struct sim_key));
-    self->items = sim_resize (self->items, to, sizeof *self->items);
     for (uint32_t i = to; i > from; i--) {
         self->items[i - 1].next = self->free_item;
         self->free_item = i - 1;

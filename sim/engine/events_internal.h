@@ -12,6 +12,7 @@
 #include "base/assert.h"
 #include "base/util.h"
 #include "engine/events.h"
+#include "engine/memory.h"
 
 #define SIM_EVENT_NONE UINT32_MAX
 #define SIM_HEAP_START 64u
@@ -120,7 +121,8 @@ static inline void *sim_resize (void *memory, size_t count, size_t size)
 {
     void *larger = realloc (memory, count * size);
 
-    TI_ASSERT (larger != NULL);
+    if (larger == NULL)
+        sim_memory_failed ();
     return larger;
 }
 

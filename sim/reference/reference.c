@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/memory.h"
 #include "reference/ref.h"
 
 static const struct sim_ref_policy *policy_of (enum sim_policy_kind kind)
@@ -209,6 +210,15 @@ static void handle (struct sim_ref *ref, const struct sim_event *event)
     TI_UNREACHABLE ();
 }
 
+/* Events between two looks whether the run is stopped. */
+#define LOOK_EVERY 4096
+
+static bool is_stopped (const struct sim_ref *ref)
+{
+    return ref->options->stop != NULL && ref->result->events % LOOK_EVERY == 0 &&
+           atomic_load_explicit (ref->options->stop, memory_order_relaxed);
+}
+
 static int run (struct sim_ref *ref)
 {
     while (!sim_source_is_done (ref->source) && !ref->is_endless) {
@@ -226,6 +236,8 @@ static int run (struct sim_ref *ref)
         (void)sim_events_take (ref->events, &event);
         ref->now = event.at;
         ref->result->events++;
+        if (is_stopped (ref))
+            return TIED_ERR_TIMEOUT;
         handle (ref, &event);
     }
     return ref->is_endless ? TIED_ERR_INVAL : 0;
@@ -245,6 +257,22 @@ static void write_result (struct sim_ref *ref)
         ref->copies_size * (sizeof *ref->copies + sizeof *ref->links);
 }
 
+/* Sets up and runs; tear it down, however it ended. */
+static int attempt (struct sim_ref *ref, char why[SIM_WHY_MAX])
+{
+    struct sim_memory_guard guard;
+    int rc;
+
+    sim_memory_guard_enter (&guard);
+    if (setjmp (guard.back) != 0)
+        return TIED_ERR_SYSTEM;
+    rc = set_up (ref, why);
+    if (rc == 0)
+        rc = run (ref);
+    sim_memory_guard_leave (&guard);
+    return rc;
+}
+
 int sim_reference_run (const struct sim_run_options *options,
                        struct sim_result *result,
                        char why[SIM_WHY_MAX])
@@ -260,11 +288,11 @@ int sim_reference_run (const struct sim_run_options *options,
                         chosen->name, sim_policy_kind_name (chosen->kind));
         return TIED_ERR_INVAL;
     }
-    int rc = set_up (&ref, why);
-    if (rc == 0)
-        rc = run (&ref);
+    int rc = attempt (&ref, why);
     if (rc == 0)
         write_result (&ref);
+    if (rc == TIED_ERR_TIMEOUT)
+        (void)snprintf (why, SIM_WHY_MAX, "stopped");
     if (rc == TIED_ERR_SYSTEM)
         (void)snprintf (why, SIM_WHY_MAX, "policy \"%.100s\": out of memory", chosen->name);
     if (ref.is_endless)

@@ -35,6 +35,10 @@ static int try_load (struct sim_scenario *scenario,
         rc = sim_scenario_set_load (scenario, load, why);
     if (rc == TIED_OK)
         rc = sim_study_run (scenario, options, study, why);
+    if (rc == TIED_OK && sim_study_is_empty (study, why)) {
+        sim_study_deinit (study);
+        rc = TIED_ERR_TIMEOUT;
+    }
     if (rc == TIED_OK) {
         *met = is_met (study, goal_ns);
         if (*met) {

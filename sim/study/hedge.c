@@ -75,6 +75,11 @@ static int resolve_pick (struct sim_scenario *scenario,
         return TIED_ERR_SYSTEM;
     }
     int rc = run_pilot (scenario, &single, options, pilot, why);
+    if (rc == TIED_OK && sim_study_is_empty (pilot, why)) {
+        sim_study_deinit (pilot);
+        out->out_of_time = true;
+        rc = TIED_ERR_TIMEOUT;
+    }
     for (uint32_t i = first; rc == TIED_OK && i < scenario->policies_count; i++) {
         struct sim_policy *policy = &scenario->policies[i];
         if (policy->hedge_ppm == 0 || !is_same_choice (policy, &single))

@@ -15,6 +15,8 @@
 
 /* Results for each thread: one that it fills, others that wait for an older one. */
 #define WINDOW_PER_JOB 4
+/* And for whole groups: of the next one some may be done before the last of this one is. */
+#define GROUPS_UNDER_WAY 2
 /* How often the caller hears of progress. */
 #define PROGRESS_EVERY TIED_MS (200)
 
@@ -38,6 +40,7 @@ struct pool {
     uint64_t end; /* no task from here on counts */
     uint32_t running;
     bool is_out_of_time;
+    atomic_bool is_abandoned; /* one was: the rest of its group need not begin */
     int rc;
     char why[SIM_WHY_MAX];
 };
@@ -64,20 +67,45 @@ static bool next_task (struct pool *pool, uint64_t *out)
     return true;
 }
 
+static struct slot *slot_of (struct pool *pool, uint64_t task)
+{
+    return &pool->slots[task % pool->window];
+}
+
+/* Locked. Of the group that comes next: whether all of it is done, and the first error in it. */
+static bool is_group_done (struct pool *pool, uint64_t *out_bad)
+{
+    const uint64_t end = pool->next_take + pool->given->group;
+    *out_bad = end;
+    for (uint64_t task = pool->next_take; task < end; task++) {
+        if (!slot_of (pool, task)->is_done)
+            return false;
+        if (slot_of (pool, task)->rc && *out_bad == end)
+            *out_bad = task;
+    }
+    return true;
+}
+
 /* Locked. What lies beyond the end was begun before the end was known, and is dropped. */
 static void take_ready (struct pool *pool)
 {
-    while (pool->next_take < pool->end) {
-        struct slot *slot = &pool->slots[pool->next_take % pool->window];
-        if (!slot->is_done)
-            return;
-        slot->is_done = false;
-        if (slot->rc) {
-            pool->rc = slot->rc;
-            memcpy (pool->why, slot->why, sizeof pool->why);
+    const struct sim_pool *given = pool->given;
+    uint64_t bad;
+    while (pool->next_take < pool->end && is_group_done (pool, &bad)) {
+        const uint64_t end = pool->next_take + given->group;
+        if (bad < end) {
+            const struct slot *slot = slot_of (pool, bad);
             pool->end = pool->next_take;
-        } else {
-            if (!pool->given->take (pool->given->context, pool->next_take, &slot->result))
+            pool->is_out_of_time = pool->is_out_of_time || slot->rc == TIED_ERR_TIMEOUT;
+            if (slot->rc != TIED_ERR_TIMEOUT) {
+                pool->rc = slot->rc;
+                memcpy (pool->why, slot->why, sizeof pool->why);
+            }
+        }
+        while (pool->next_take < end && pool->next_take < pool->end) {
+            struct slot *slot = slot_of (pool, pool->next_take);
+            slot->is_done = false;
+            if (!given->take (given->context, pool->next_take, &slot->result))
                 pool->end = pool->next_take + 1;
             pool->next_take++;
         }
@@ -88,12 +116,18 @@ static void take_ready (struct pool *pool)
 static void run_task (struct pool *pool, struct slot *slot, uint64_t task)
 {
     slot->why[0] = '\0';
+    if (atomic_load (&pool->is_abandoned)) {
+        slot->rc = TIED_ERR_TIMEOUT;
+        return;
+    }
     sim_result_deinit (&slot->result);
     slot->rc = sim_result_init (&slot->result);
     if (slot->rc == TIED_OK)
         slot->rc = pool->given->run (pool->given->context, task, &slot->result, slot->why);
     else
         memset (&slot->result, 0, sizeof slot->result);
+    if (slot->rc == TIED_ERR_TIMEOUT)
+        atomic_store (&pool->is_abandoned, true);
 }
 
 static void *work (void *argument)
@@ -102,7 +136,7 @@ static void *work (void *argument)
     uint64_t task;
     pthread_mutex_lock (&pool->lock);
     while (next_task (pool, &task)) {
-        struct slot *slot = &pool->slots[task % pool->window];
+        struct slot *slot = slot_of (pool, task);
         pthread_mutex_unlock (&pool->lock);
         run_task (pool, slot, task);
         pthread_mutex_lock (&pool->lock);
@@ -120,7 +154,14 @@ static void wait_until_done (struct pool *pool)
     const struct sim_pool *given = pool->given;
     pthread_mutex_lock (&pool->lock);
     while (pool->running > 0) {
-        tied_time_t until = ti_wall_now () + PROGRESS_EVERY;
+        tied_time_t now = ti_wall_now (), until = now + PROGRESS_EVERY;
+        if (given->stop && given->budget_ns > 0) {
+            tied_time_t end = ti_time_add (pool->start, given->budget_ns);
+            if (now >= end)
+                atomic_store (given->stop, true);
+            else
+                until = ti_min (until, end);
+        }
         struct timespec time = {.tv_sec = (time_t)(until / TIED_S (1)),
                                 .tv_nsec = (long)(until % TIED_S (1))};
         while (pool->running > 0 && pthread_cond_timedwait (&pool->moved, &pool->lock, &time) == 0)
@@ -172,10 +213,11 @@ static int run (struct pool *pool)
 
 int sim_pool_run (const struct sim_pool *given, bool *out_of_time, char why[SIM_WHY_MAX])
 {
-    struct pool pool = {.given = given,
-                        .start = ti_wall_now (),
-                        .window = (uint64_t)given->jobs * WINDOW_PER_JOB,
-                        .end = given->tasks};
+    struct pool pool = {
+        .given = given,
+        .start = ti_wall_now (),
+        .window = ti_max ((uint64_t)given->jobs * WINDOW_PER_JOB, given->group * GROUPS_UNDER_WAY),
+        .end = given->tasks};
     pool.slots = calloc (pool.window, sizeof *pool.slots);
     if (!pool.slots) {
         snprintf (why, SIM_WHY_MAX, "out of memory");

@@ -14,10 +14,13 @@ struct sim_pool {
     uint64_t tasks;
     uint64_t group;            /* tasks that are begun together or not at all; divides `tasks` */
     tied_duration_t budget_ns; /* no group but the first is begun after it; 0: none */
+    atomic_bool *stop; /* set when the budget is spent; NULL: what runs then ends as it does */
     void *context;
-    /* On any thread, several at once. @return 0, or an error and its line in why */
+    /* On any thread, several at once. @return 0, or an error and its line in why; TIED_ERR_TIMEOUT:
+     * abandoned because of `stop` */
     int (*run) (void *context, uint64_t task, struct sim_result *result, char why[SIM_WHY_MAX]);
-    /* In the order of tasks, one at a time. @return false: this was the last that counts */
+    /* In the order of tasks, one at a time, when all of the group are done: a group of which one
+     * was abandoned is left out, and all after it. @return false: this was the last that counts */
     bool (*take) (void *context, uint64_t task, const struct sim_result *result);
     /* On the caller's thread, from time to time: tasks taken, since the start; may be NULL. */
     void (*progress) (void *context, uint64_t done, tied_duration_t elapsed);

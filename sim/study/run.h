@@ -3,6 +3,8 @@
 #ifndef SIM_RUN_H
 #define SIM_RUN_H
 
+#include <stdatomic.h>
+
 #include "scenario/scenario.h"
 #include "study/result.h"
 
@@ -38,6 +40,7 @@ struct sim_run_options {
     uint64_t seed;                       /* of this replication */
     enum sim_fault fault;
     const struct sim_watch *watch; /* NULL: none */
+    const atomic_bool *stop;       /* true: the run is to be abandoned soon; NULL: never */
     bool checks;                   /* the cores' own invariants at every step (slow) */
     /* Requests that are drawn at once where groups of replicas run one after the other; 0: enough.
      * No result but memory_bytes depends on it. */
@@ -47,7 +50,7 @@ struct sim_run_options {
 /*
  * @param result  initialised; filled
  * @return 0, TIED_ERR_INVAL (the policy cannot run this scenario: why says which and why),
- *         TIED_ERR_SYSTEM (no memory)
+ *         TIED_ERR_SYSTEM (no memory), TIED_ERR_TIMEOUT (stopped: the result means nothing)
  */
 #define SIM_WHY_MAX 512
 TIED_NODISCARD int

@@ -23,6 +23,7 @@ struct collect {
     const struct sim_scenario *scenario; /* hedge percentiles resolved */
     const struct sim_study_options *options;
     struct sim_study *out;
+    atomic_bool stop;
     struct sim_figures baseline; /* of the replication that is being taken */
     struct sim_summing policies[SIM_POLICIES_MAX];
 };
@@ -41,6 +42,7 @@ static int run_task (void *context, uint64_t task, struct sim_result *result, ch
         .policy = (uint32_t)(task % policies),
         .seed = sim_study_seed (self->scenario->amount.seed, (uint32_t)(task / policies)),
         .fault = self->options->fault,
+        .stop = &self->stop,
         .checks = self->options->checks};
     sim_runner *runner = self->options->runner ? self->options->runner : sim_run;
     return runner (&options, result, why);
@@ -108,6 +110,7 @@ static int collect (struct collect *self, tied_time_t start, char why[SIM_WHY_MA
                                   .tasks = (uint64_t)policies * amount->replications,
                                   .group = policies,
                                   .budget_ns = budget,
+                                  .stop = &self->stop,
                                   .context = self,
                                   .run = run_task,
                                   .take = take,
@@ -179,12 +182,24 @@ int sim_study_run (const struct sim_scenario *scenario,
     }
     if (rc == TIED_OK)
         rc = collect (self, start, why);
+    else if (rc == TIED_ERR_TIMEOUT)
+        rc = TIED_OK; /* nothing was measured, and that is said */
     free (self);
     free (resolved);
     out->wall_ns = ti_wall_now () - start;
     if (rc)
         sim_study_deinit (out);
     return rc;
+}
+
+bool sim_study_is_empty (const struct sim_study *self, char why[SIM_WHY_MAX])
+{
+    if (self->replications > 0)
+        return false;
+    snprintf (why, SIM_WHY_MAX,
+              "the time budget ended before one replication was done: raise --budget, or lower "
+              "--calls");
+    return true;
 }
 
 void sim_study_deinit (struct sim_study *self)

@@ -74,7 +74,8 @@ struct sim_study_options {
 /*
  * The amount says when it ends: after its replications; with a precision, at the first check, after
  * 10, 15, 20... of them, that finds p99 of every stable policy narrow enough; or when the budget of
- * real time is spent, after the replication that has begun. Only the budget depends on the machine.
+ * real time is spent. Replications that are running then are abandoned: only whole ones count, and
+ * there may be none (sim_study_is_empty ()). Only the budget depends on the machine.
  *
  * @return as sim_run (). On success deinit it.
  */
@@ -82,6 +83,8 @@ TIED_NODISCARD int sim_study_run (const struct sim_scenario *scenario,
                                   const struct sim_study_options *options,
                                   struct sim_study *out,
                                   char why[SIM_WHY_MAX]);
+/* Nothing was measured; why says the reason. */
+bool sim_study_is_empty (const struct sim_study *self, char why[SIM_WHY_MAX]);
 void sim_study_deinit (struct sim_study *self);
 /* More than half of the replications were unstable: its percentiles mean nothing. */
 bool sim_study_is_unstable (const struct sim_study *self, uint32_t policy);

@@ -6,11 +6,15 @@
  */
 #include "world/world.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "engine/memory.h"
 #include "tools/wall.h"
 #include "world/world_parts.h"
+
+#include <tied/error.h>
 
 /* Events between two looks whether the run is stuck. */
 #define LOOK_EVERY 4096
@@ -121,6 +125,11 @@ static bool is_stuck (const struct world *self)
     return self->now - self->progress_at > (is_quiet ? self->patience_ns : STANDSTILL);
 }
 
+static bool is_stopped (const struct world *self)
+{
+    return self->stop != NULL && atomic_load_explicit (self->stop, memory_order_relaxed);
+}
+
 static void give_up (struct world *self)
 {
     for (uint32_t c = self->part; c < self->scenario->clients; c += self->parts_count) {
@@ -184,8 +193,12 @@ static enum world_ending run (struct world *self)
         dispatch (self, &event);
         if (self->is_queue_full && self->may_grow_queue)
             return WORLD_ENDING_QUEUE_FULL;
-        if (self->result->events % LOOK_EVERY == 0 && is_stuck (self))
-            give_up (self);
+        if (self->result->events % LOOK_EVERY == 0) {
+            if (is_stopped (self))
+                return WORLD_ENDING_STOPPED;
+            if (is_stuck (self))
+                give_up (self);
+        }
     }
 }
 
@@ -217,8 +230,12 @@ enum world_ending world_run_part (struct world *self, struct world_part *part, t
         dispatch (self, &event);
         if (self->is_queue_full && self->may_grow_queue)
             return WORLD_ENDING_QUEUE_FULL;
-        if (part->steps % LOOK_EVERY == 0 && is_stuck (self))
-            give_up (self);
+        if (part->steps % LOOK_EVERY == 0) {
+            if (is_stopped (self))
+                return WORLD_ENDING_STOPPED;
+            if (is_stuck (self))
+                give_up (self);
+        }
     }
 }
 
@@ -231,34 +248,65 @@ static void forget (struct sim_result *result)
     result->latency = latency;
 }
 
+/* The world of one attempt, from its making to its account; deinit it, however it ended. */
+static enum world_ending attempt (struct world *world,
+                                  const struct sim_run_options *options,
+                                  const struct world_sizes *sizes,
+                                  struct sim_result *result,
+                                  int *out_rc,
+                                  char why[SIM_WHY_MAX])
+{
+    struct world_sizes larger = *sizes;
+    struct sim_memory_guard guard;
+    enum world_ending ending;
+
+    sim_memory_guard_enter (&guard);
+    if (setjmp (guard.back) != 0)
+        return WORLD_ENDING_NO_MEMORY;
+    *out_rc = world_init (world, options, sizes, result, why);
+    if (*out_rc != 0) {
+        sim_memory_guard_leave (&guard);
+        return WORLD_ENDING_REFUSED;
+    }
+    world->may_grow_calls =
+        options->watch == NULL && world_grow_sizes (options->scenario, false, &larger);
+    larger = *sizes;
+    world->may_grow_queue =
+        options->watch == NULL && world_grow_sizes (options->scenario, true, &larger);
+    ending = world->parts == NULL ? run (world) : world_run_parts (world, options->window);
+    if (ending == WORLD_ENDING_DONE)
+        world_finish_account (world);
+    sim_memory_guard_leave (&guard);
+    return ending;
+}
+
 int sim_world_run (const struct sim_run_options *options,
                    struct sim_result *result,
                    char why[SIM_WHY_MAX])
 {
-    const uint64_t begun = ti_wall_now ();
+    const tied_time_t begun = ti_wall_now ();
     /* What is watched is told once: then there is one attempt, with large tables. */
-    const bool is_once = options->watch != NULL;
-    struct world_sizes sizes = world_first_sizes (options->scenario, is_once);
+    struct world_sizes sizes = world_first_sizes (options->scenario, options->watch != NULL);
     enum world_ending ending;
 
     do {
-        struct world_sizes more_calls = sizes;
-        struct world_sizes more_queue = sizes;
-        struct world world;
-        int rc;
+        struct world world = {.parts_count = 0};
+        int rc = 0;
 
         forget (result);
-        rc = world_init (&world, options, &sizes, result, why);
-        if (rc != 0)
+        ending = attempt (&world, options, &sizes, result, &rc, why);
+        if (ending != WORLD_ENDING_REFUSED)
+            world_deinit (&world);
+        if (ending == WORLD_ENDING_REFUSED)
             return rc;
-        world.may_grow_calls = !is_once && world_grow_sizes (options->scenario, false, &more_calls);
-        world.may_grow_queue = !is_once && world_grow_sizes (options->scenario, true, &more_queue);
-        ending = world.parts == NULL ? run (&world) : world_run_parts (&world, options->window);
-        if (ending == WORLD_ENDING_DONE)
-            world_finish_account (&world);
-        else
-            sizes = ending == WORLD_ENDING_CALLS_FULL ? more_calls : more_queue;
-        world_deinit (&world);
+        if (ending == WORLD_ENDING_NO_MEMORY)
+            return world_out_of_memory (why);
+        if (ending == WORLD_ENDING_STOPPED) {
+            (void)snprintf (why, SIM_WHY_MAX, "stopped");
+            return TIED_ERR_TIMEOUT;
+        }
+        if (ending != WORLD_ENDING_DONE)
+            (void)world_grow_sizes (options->scenario, ending == WORLD_ENDING_QUEUE_FULL, &sizes);
     } while (ending != WORLD_ENDING_DONE);
     result->wall_ns = ti_wall_now () - begun;
     return 0;

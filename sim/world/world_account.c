@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "engine/memory.h"
 
 /* ---- the ring of calls ---- */
 
@@ -14,7 +15,9 @@ static void grow_ring (struct world *self, struct world_client *client)
     const uint32_t mask = old_count * 2 - 1;
     struct world_call *ring = calloc ((size_t)mask + 1, sizeof *ring);
 
-    TI_ASSERT (mask > client->calls_mask && ring != NULL);
+    TI_ASSERT (mask > client->calls_mask);
+    if (ring == NULL)
+        sim_memory_failed ();
     for (uint32_t i = 0; i < old_count; i++) {
         const struct world_call *call = &client->calls[i];
 
@@ -123,7 +126,8 @@ void world_remember_time (struct world *self, uint64_t request, tied_time_t at)
         const uint64_t count = 2 * request + 1024;
         tied_time_t *larger = realloc (self->request_times, count * sizeof *larger);
 
-        TI_ASSERT (larger != NULL);
+        if (larger == NULL)
+            sim_memory_failed ();
         self->request_times = larger;
         self->request_times_count = count;
     }

@@ -140,6 +140,7 @@ struct world {
     const struct sim_scenario *scenario;
     const struct sim_policy *policy;
     const struct sim_watch *watch; /* NULL: none */
+    const atomic_bool *stop;       /* of the run; NULL: none */
     struct sim_result *result;
     struct sim_source *source;
     struct sim_speed *speed;

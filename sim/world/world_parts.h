@@ -50,7 +50,10 @@ enum world_ending {
     WORLD_ENDING_DONE,
     WORLD_ENDING_CALLS_FULL, /* a client's table */
     WORLD_ENDING_QUEUE_FULL, /* a replica's, which is smaller than the scenario allows */
-    WORLD_ENDING_WINDOW      /* the part goes on later */
+    WORLD_ENDING_WINDOW,     /* the part goes on later */
+    WORLD_ENDING_STOPPED,    /* from outside */
+    WORLD_ENDING_NO_MEMORY,
+    WORLD_ENDING_REFUSED /* the world could not be made: why says it */
 };
 void world_greet (struct world *self);
 /* What is before `to`, a time of the source. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "engine/memory.h"
 #include "world/world_parts.h"
 
 #define ENTRIES_FIRST 64u
@@ -20,7 +21,9 @@ static void add (struct world_list *list, const struct world_entry *entry)
         const uint32_t capacity = list->capacity == 0 ? ENTRIES_FIRST : list->capacity * 2;
         struct world_entry *larger = realloc (list->entries, capacity * sizeof *larger);
 
-        TI_ASSERT (capacity > list->capacity && larger != NULL);
+        TI_ASSERT (capacity > list->capacity);
+        if (larger == NULL)
+            sim_memory_failed ();
         list->entries = larger;
         list->capacity = capacity;
     }
@@ -163,7 +166,8 @@ void world_tell_window (struct world *self)
     while (leaves < self->parts_count)
         leaves *= 2;
     matches = malloc (2 * (size_t)leaves * sizeof *matches);
-    TI_ASSERT (matches != NULL);
+    if (matches == NULL)
+        sim_memory_failed ();
     for (uint32_t i = 0; i < 2 * leaves; i++)
         matches[i] = (struct world_match){TIED_NEVER, UINT32_MAX};
     for (uint32_t i = 0; i < self->parts_count; i++)

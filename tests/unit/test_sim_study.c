@@ -291,6 +291,46 @@ static void out_of_time_ends_after_a_whole_replication (void **state)
     sim_study_deinit (&study);
 }
 
+/* As an engine does that looks now and then whether it is to stop. */
+static int
+endless (const struct sim_run_options *options, struct sim_result *result, char text[SIM_WHY_MAX])
+{
+    bool is_quick = options->policy == 0 || options->seed == sim_study_seed (1, 0);
+    while (!is_quick && !atomic_load (options->stop))
+        continue;
+    for (int i = 1; i <= 10; i++)
+        ti_hist_record (result->latency, MS (i));
+    result->requests = result->calls = 10;
+    snprintf (text, SIM_WHY_MAX, "stopped");
+    return is_quick ? TIED_OK : TIED_ERR_TIMEOUT;
+}
+
+static void a_replication_that_is_abandoned_does_not_count_at_all (void **state)
+{
+    (void)state;
+    for (uint32_t jobs = 1; jobs <= 5; jobs += 2) {
+        const struct sim_study_options options = {.jobs = jobs, .runner = endless};
+        make (&scenario, 1000);
+        scenario.amount.seed = 1;
+        scenario.amount.budget_ns = MS (20);
+        CHECK_I64 (sim_study_run (&scenario, &options, &study, why), ==, TIED_OK);
+        CHECK_TRUE (study.out_of_time);
+        CHECK_U64 (study.replications, ==, 1);
+        for (uint32_t i = 0; i < 2; i++)
+            CHECK_U64 (study.policies[i].sum.calls, ==, 10);
+        CHECK_FALSE (sim_study_is_empty (&study, why));
+        sim_study_deinit (&study);
+        /* Not even one. */
+        scenario.amount.seed = 2;
+        CHECK_I64 (sim_study_run (&scenario, &options, &study, why), ==, TIED_OK);
+        CHECK_TRUE (study.out_of_time);
+        CHECK_TRUE (sim_study_is_empty (&study, why));
+        CHECK_TRUE (strstr (why, "raise --budget") != NULL);
+        CHECK_U64 (study.policies[0].sum.calls, ==, 0);
+        sim_study_deinit (&study);
+    }
+}
+
 static void the_first_error_is_reported_whatever_the_jobs (void **state)
 {
     (void)state;
@@ -563,6 +603,7 @@ int main (void)
         cmocka_unit_test (an_unstable_policy_does_not_hold_up_a_precision),
         cmocka_unit_test (unstable_means_more_than_half_of_the_replications),
         cmocka_unit_test (out_of_time_ends_after_a_whole_replication),
+        cmocka_unit_test (a_replication_that_is_abandoned_does_not_count_at_all),
         cmocka_unit_test (the_first_error_is_reported_whatever_the_jobs),
         cmocka_unit_test (a_hedge_percentile_is_that_of_single),
         cmocka_unit_test (progress_ends_with_everything_done),
