@@ -270,9 +270,10 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
     case TI_ARRIVAL_NEW_UNTIED:
         break;
     }
-    /* So late that the leave to start it may have been given away, and that forgotten. */
+    /* So late that it may have run, or the leave to start it been given away, and that forgotten.
+     * To say more than for another instance's copy would be to say what is not known. */
     if (is_once && !ti_exclusive_is_covered (&self->recent, self->now, arriving.stale_ns)) {
-        answer_no (self, request, TIED_REJECT_TOO_LATE);
+        answer_no (self, request, TIED_REJECT_STALE);
         return;
     }
     is_untied = arrival == TI_ARRIVAL_NEW_UNTIED;
