@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/util.h"
+#include "engine/memory.h"
 #include "tools/wall.h"
 
 #include <tied/error.h>
@@ -113,6 +114,17 @@ static void take_ready (struct pool *pool)
     }
 }
 
+static int run_guarded (struct pool *pool, struct slot *slot, uint64_t task)
+{
+    struct sim_memory_guard guard;
+    sim_memory_guard_enter (&guard);
+    if (setjmp (guard.back) != 0)
+        return TIED_ERR_SYSTEM; /* without a reason of its own it is memory */
+    int rc = pool->given->run (pool->given->context, task, &slot->result, slot->why);
+    sim_memory_guard_leave (&guard);
+    return rc;
+}
+
 static void run_task (struct pool *pool, struct slot *slot, uint64_t task)
 {
     slot->why[0] = '\0';
@@ -123,7 +135,7 @@ static void run_task (struct pool *pool, struct slot *slot, uint64_t task)
     sim_result_deinit (&slot->result);
     slot->rc = sim_result_init (&slot->result);
     if (slot->rc == TIED_OK)
-        slot->rc = pool->given->run (pool->given->context, task, &slot->result, slot->why);
+        slot->rc = run_guarded (pool, slot, task);
     else
         memset (&slot->result, 0, sizeof slot->result);
     if (slot->rc == TIED_ERR_TIMEOUT)

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/assert.h"
+#include "engine/memory.h"
 
 #define BITS_FIRST 10
 
@@ -45,7 +45,8 @@ static void grow (struct sim_open *self)
     struct sim_open_request *old = self->slots;
     uint64_t old_slots = self->mask + 1;
     struct sim_open_request *slots = calloc (old_slots, 2 * sizeof *slots);
-    TI_ASSERT (slots && "memory for the requests in flight");
+    if (slots == NULL)
+        sim_memory_failed ();
     self->slots = slots;
     self->mask = 2 * old_slots - 1;
     self->shift--;

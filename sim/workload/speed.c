@@ -6,6 +6,7 @@
 
 #include "base/assert.h"
 #include "base/util.h"
+#include "engine/memory.h"
 #include "engine/stream.h"
 #include "workload/pauses.h"
 
@@ -142,8 +143,8 @@ sim_speed_finish (struct sim_speed *self, uint32_t replica, tied_time_t start, u
 static double common_share (const struct sim_replicas *replicas)
 {
     struct sim_pauses pauses;
-    bool has_memory = sim_pauses_init (&pauses, replicas, 0);
-    TI_ASSERT (has_memory && "memory for the pause log");
+    if (!sim_pauses_init (&pauses, replicas, 0))
+        sim_memory_failed ();
     double share = sim_pauses_working_share (&pauses);
     sim_pauses_deinit (&pauses);
     if (!varies (replicas))
