@@ -11,6 +11,7 @@
 #include "app.h"
 #include "base/assert.h"
 #include "base/util.h"
+#include "engine/memory.h"
 #include "tools/policy_text.h"
 #include "tools/units.h"
 
@@ -72,12 +73,27 @@ static void set_defaults (struct app *app)
     app->jobs = processors > 0 ? (uint32_t)ti_min ((uint64_t)processors, SIM_JOBS_MAX) : 1;
     app->step = 0.01;
     app->explain_ppm = TI_HIST_P99_9;
+    for (uint32_t i = 0; sim_fault_names[i]; i++)
+        if (strcmp (sim_fault_names[i], TIED_SIM_FAULT) == 0)
+            app->verify.fault = i;
 }
 
 static void print_failure (const char *expression, const char *file, int line)
 {
-    (void)fprintf (stderr, "tied-sim: assertion failed, or out of memory: %s (%s:%d)\n", expression,
-                   file, line);
+    (void)fprintf (stderr, "tied-sim: assertion failed: %s (%s:%d)\n", expression, file, line);
+}
+
+static int run (struct app *app,
+                int (*command) (struct app *app, const struct ti_cli_result *line),
+                const struct ti_cli_result *line)
+{
+    struct sim_memory_guard guard;
+    sim_memory_guard_enter (&guard);
+    if (setjmp (guard.back) != 0)
+        return app_fail ("out of memory");
+    int rc = command (app, line);
+    sim_memory_guard_leave (&guard);
+    return rc;
 }
 
 int main (int argc, char **argv)
@@ -293,7 +309,7 @@ int main (int argc, char **argv)
          .value = &app.verify.fault,
          .argument = "FAULT",
          .help = "plant an error, which must be found: kill-running, ignore-tombstones, "
-                 "ignore-stagger; default none",
+                 "ignore-stagger; default " TIED_SIM_FAULT,
          .commands = "verify",
          .choices = sim_fault_names},
         {.name = "quiet",
@@ -327,5 +343,5 @@ int main (int argc, char **argv)
         break;
     }
     _Static_assert(COUNT (runs) == COUNT (commands), "one for each");
-    return runs[line.command - commands](&app, &line);
+    return run (&app, runs[line.command - commands], &line);
 }

@@ -155,6 +155,8 @@ int sim_cmd_verify (const struct sim_cmd_verify *command, FILE *out, FILE *err)
         return rc == TIED_ERR_ABSENT ? TI_EXIT_USAGE : TI_EXIT_FAILED;
     }
     write_table (&verify, out);
+    if (command->fault != SIM_FAULT_NONE)
+        fprintf (out, "with the planted error %s\n", sim_fault_names[command->fault]);
     rc = verify.out + verify.wide ? TI_EXIT_FAILED : TI_EXIT_OK;
     if (fflush (out) != 0 || ferror (out)) {
         fprintf (err, "tied-sim: cannot write to standard output: %s\n", strerror (errno));
