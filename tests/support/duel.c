@@ -153,7 +153,7 @@ static bool expand (struct search *self, const unsigned char *block, uint32_t nu
             return false;
         }
         hash = duel_hash (duel);
-        if (hash != here && step < STEP_FAULTS)
+        if (hash != here && step < STEP_RESTART)
             is_end = false;
         if (visit (self, hash))
             keep (self, number, step);
@@ -161,8 +161,16 @@ static bool expand (struct search *self, const unsigned char *block, uint32_t nu
     if (is_end) {
         memcpy (duel->state, block, duel->block_size);
         self->result->ends++;
-        if (duel->state->executions < self->result->fewest_at_end)
-            self->result->fewest_at_end = duel->state->executions;
+        if (duel->state->finished < self->result->fewest_at_end)
+            self->result->fewest_at_end = duel->state->finished;
+        if (duel->state->finished < duel->config->finished_least) {
+            (void)snprintf (self->result->violation, sizeof self->result->violation,
+                            "ends with %u executions", duel->state->finished);
+            self->result->steps = self->result->depth;
+            if (shows && number > 0)
+                show (self, self->origins[number].parent, self->origins[number].step);
+            return false;
+        }
     }
     return true;
 }

@@ -28,14 +28,17 @@ struct duel_config {
     const char *name;
     uint32_t flags;            /* enum tied_request_flag of the two copies */
     uint32_t restarts;         /* of each replica */
+    uint32_t restarts_total;   /* of both; 0: no further limit */
     bool refuses;              /* a REQUEST may find no room */
     bool gives_up;             /* the client may cancel */
-    uint32_t ticks;            /* how often time may move on, to a replica's next deadline */
+    uint32_t ticks;            /* how often time may move on, to a replica's next deadline that is
+                                  less than a minute from the start */
     tied_duration_t remaining; /* time of the call */
     tied_duration_t memory;    /* recent_ttl_ns */
     tied_duration_t lease;
     uint32_t mutations;
     uint32_t executions_max; /* more break the rule */
+    uint32_t finished_least; /* fewer in an end, too */
     uint64_t states_max;     /* give up beyond; 0: 1 << 22 */
 };
 
@@ -60,7 +63,8 @@ struct duel_result {
     uint64_t states, transitions, ends;
     uint32_t depth;
     uint32_t marks;
-    uint32_t fewest_at_end; /* executions in an end, where all that was sent has arrived */
+    uint32_t fewest_at_end; /* executions that ended, in a state that nothing changes any more but
+                               a restart: all that was sent has arrived, more than once */
     bool is_complete;
     char violation[128]; /* "" if no rule was broken */
     uint32_t steps;      /* to it */

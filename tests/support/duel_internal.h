@@ -9,6 +9,7 @@
 
 #define DUEL_MESSAGES_MAX 48
 #define DUEL_START        TIED_S (1)
+#define DUEL_HORIZON      TIED_S (60)
 
 /* Where a message goes: replica 0 (owner), replica 1 (claimant), the client. */
 enum {
@@ -34,6 +35,7 @@ struct duel_state {
     uint8_t instance[2];
     uint8_t running[2]; /* slot + 1; 0: none */
     uint8_t executions;
+    uint8_t finished;
     uint8_t refused; /* bit of each copy whose definite refusal the client has */
     uint8_t has_sent_again;
     uint8_t has_given_up;
@@ -50,10 +52,9 @@ enum {
     STEP_FINISH = STEP_TAKE + 2,
     STEP_AGAIN = STEP_FINISH + 2, /* the client's further copy */
     STEP_GIVE_UP = STEP_AGAIN + 2,
-    STEP_FAULTS = STEP_GIVE_UP + 1, /* and passing of time */
-    STEP_RESTART = STEP_FAULTS,
-    STEP_TICK = STEP_RESTART + 2,
-    STEPS = STEP_TICK + 2
+    STEP_TICK = STEP_GIVE_UP + 1,
+    STEP_RESTART = STEP_TICK + 2,
+    STEPS = STEP_RESTART + 2
 };
 
 struct duel {

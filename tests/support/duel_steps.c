@@ -273,12 +273,14 @@ bool duel_is_possible (const struct duel *self, int step)
         return state->running[step - STEP_FINISH] != 0;
     if (step < STEP_GIVE_UP)
         return (state->refused & 3) == 3 && !state->has_sent_again;
-    if (step < STEP_FAULTS)
-        return config->gives_up && !state->has_given_up;
     if (step < STEP_TICK)
-        return state->instance[step - STEP_RESTART] <= config->restarts;
-    return state->ticks < config->ticks &&
-           tied_replica_core_deadline (self->cores[step - STEP_TICK]) != TIED_NEVER;
+        return config->gives_up && !state->has_given_up;
+    if (step < STEP_RESTART)
+        return state->ticks < config->ticks &&
+               tied_replica_core_deadline (self->cores[step - STEP_TICK]) < DUEL_HORIZON;
+    return state->instance[step - STEP_RESTART] <= config->restarts &&
+           (config->restarts_total == 0 ||
+            state->instance[0] + state->instance[1] - 2u < config->restarts_total);
 }
 
 void duel_apply (struct duel *self, int step_number)
@@ -297,28 +299,31 @@ void duel_apply (struct duel *self, int step_number)
         event.type = TIED_REPLICA_EV_FINISH;
         event.u.finish.slot = state->running[r] - 1u;
         state->running[r] = 0;
+        state->finished++;
         if (self->prints)
             (void)fprintf (stderr, "  %s has ended\n", places[r]);
         step (self, r, &event);
     } else if (step_number < STEP_GIVE_UP) {
         state->has_sent_again = 1;
         send_request (self, (uint32_t)(step_number - STEP_AGAIN), 2, TIED_REQUEST_EXCLUSIVE);
-    } else if (step_number < STEP_FAULTS) {
+    } else if (step_number < STEP_TICK) {
         state->has_given_up = 1;
         for (r = 0; r < 2; r++)
             send (self, &(struct duel_message){.type = TIED_WIRE_CANCEL, .to = (uint8_t)r});
-    } else if (step_number < STEP_TICK) {
+    } else if (step_number < STEP_RESTART) {
+        r = (uint32_t)(step_number - STEP_TICK);
+        state->ticks++;
+        state->now = ti_max (state->now, tied_replica_core_deadline (self->cores[r]));
+        event.type = TIED_REPLICA_EV_TIMEOUT;
+        if (self->prints)
+            (void)fprintf (stderr, "  time passes for %s\n", places[r]);
+        step (self, r, &event);
+    } else {
         r = (uint32_t)(step_number - STEP_RESTART);
         if (self->prints)
             (void)fprintf (stderr, "  %s restarts\n", places[r]);
         state->instance[r]++;
         start_core (self, r);
-    } else {
-        r = (uint32_t)(step_number - STEP_TICK);
-        state->ticks++;
-        state->now = ti_max (state->now, tied_replica_core_deadline (self->cores[r]));
-        event.type = TIED_REPLICA_EV_TIMEOUT;
-        step (self, r, &event);
     }
 }
 
@@ -350,8 +355,8 @@ uint64_t duel_hash (const struct duel *self)
         hash = fold (hash, state->now - self->cores[r]->now);
         hash = fold (hash, (uint64_t)state->instance[r] << 8 | state->running[r]);
     }
-    hash = fold (hash, (uint64_t)state->executions << 32 | (uint64_t)state->refused << 24 |
-                           (uint64_t)state->has_sent_again << 16 |
+    hash = fold (hash, (uint64_t)state->finished << 40 | (uint64_t)state->executions << 32 |
+                           (uint64_t)state->refused << 24 | (uint64_t)state->has_sent_again << 16 |
                            (uint64_t)state->has_given_up << 8 | state->ticks);
     return hash != 0 ? hash : 1;
 }
