@@ -64,7 +64,7 @@ int main (int argc, char **argv)
          .value = &app.stagger_ns,
          .argument = "DURATION",
          .help = "between the copies of a tie, for policies that name none; default: measured, "
-                 "twice the way to the slower replica",
+                 "from the delay to the replicas and how much it varies, and the service time",
          .commands = "bench",
          .max = TIED_S (3600)},
         {.name = "mode",

@@ -28,7 +28,7 @@ void ti_client_send_copy (
     struct ti_replica *r = ti_replica_at (self, replica);
     struct ti_copy *c = ti_copy_at (self, token, copy);
     ti_race_sent (&call->race, copy, (flags & TIED_REQUEST_TIED) != 0);
-    *c = (struct ti_copy){r->incarnation, replica, r->generation};
+    *c = (struct ti_copy){r->incarnation, replica, r->generation, self->now};
     ti_links_append (ti_links_of (self), ti_replica_list (self, replica),
                      ti_copy_node (self, token, copy));
     r->in_flight++;
@@ -113,15 +113,6 @@ bool ti_client_send_sibling (ti_core *self, uint32_t token, bool is_alone)
     return true;
 }
 
-static tied_duration_t stagger_of (ti_core *self, uint32_t primary, uint32_t sibling)
-{
-    const struct ti_stagger_limits limits = {self->options.stagger_floor_ns,
-                                             self->options.stagger_ceiling_ns,
-                                             self->options.stagger_initial_ns};
-    return ti_delay_stagger (&limits, ti_delay_round_trip (&ti_replica_at (self, primary)->delay),
-                             ti_delay_round_trip (&ti_replica_at (self, sibling)->delay));
-}
-
 /* First copies. A replica is usable. */
 void ti_client_start (ti_core *self, uint32_t token)
 {
@@ -145,7 +136,9 @@ void ti_client_start (ti_core *self, uint32_t token)
         return;
     }
     if (call->stagger_ns == TIED_STAGGER_AUTO)
-        call->stagger_ns = stagger_of (self, primary, sibling);
+        call->stagger_ns =
+            ti_stagger_of (&self->stagger, &ti_replica_at (self, primary)->delay,
+                           &ti_replica_at (self, sibling)->delay, self->usable_count);
     call->sibling = sibling;
     call->sibling_instance = ti_replica_at (self, sibling)->incarnation;
     call->stagger_due = ti_time_add (self->now, call->stagger_ns);

@@ -180,6 +180,7 @@ static void add_call (const ti_core *self, struct hash *hash, uint32_t token)
         const struct ti_copy *c = copy_at (self, ti_copy_node (self, token, copy));
         add (hash, c->incarnation);
         add (hash, c->replica);
+        add (hash, self->now - c->sent);
     }
 }
 
@@ -196,6 +197,8 @@ static void add_replica (const ti_core *self, struct hash *hash, uint32_t replic
         add (hash, (uint64_t)r->load.depth + r->load.running);
     }
     add (hash, r->delay.scaled);
+    add (hash, r->delay.mean);
+    add (hash, r->delay.deviation);
     add (hash, r->delay.next);
     for (int i = 0; i < TI_DELAY_PROBES; i++)
         add (hash, r->delay.probes[i] ? self->now - r->delay.probes[i] : UINT64_MAX);
@@ -211,6 +214,7 @@ uint64_t tied_client_core_hash (const tied_client_core_t *self)
     add (&hash, (uint64_t)self->is_stopped << 1 | (uint64_t)self->is_placing);
     add (&hash, self->is_stopped ? self->stop_cursor : 0);
     add (&hash, self->turn);
+    add (&hash, self->stagger.service);
     if (self->options.pick == TIED_PICK_INFORMED)
         add (&hash, self->mean.scaled);
     for (uint32_t token = 0; token < self->options.calls_max; token++)

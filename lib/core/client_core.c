@@ -44,6 +44,18 @@ static void late_reply (ti_core *self, struct tied_call_id id, uint8_t copy)
     }
 }
 
+/* What an answer tells of the way and of the service, if it can be true. */
+static void measure (ti_core *self, uint32_t token, const struct tied_client_event *ev)
+{
+    const tied_duration_t took =
+        ti_time_sub (self->now, ti_copy_at (self, token, ev->u.reply.copy)->sent);
+    const tied_duration_t own = ti_time_add (ev->u.reply.queue_ns, ev->u.reply.service_ns);
+    if (own > took)
+        return;
+    ti_delay_call (&ti_replica_at (self, ev->replica)->delay, took - own);
+    ti_stagger_served (&self->stagger, ev->u.reply.service_ns);
+}
+
 static void on_reply (ti_core *self, const struct tied_client_event *ev)
 {
     const uint32_t token = find (self, ev->u.reply.call);
@@ -54,8 +66,10 @@ static void on_reply (ti_core *self, const struct tied_client_event *ev)
         late_reply (self, ev->u.reply.call, ev->u.reply.copy);
     else if (!is_sent_to (self, token, ev->u.reply.copy, ev->replica))
         self->counters.foreign_replies++;
-    else
+    else {
+        measure (self, token, ev);
         ti_client_won (self, token, ev);
+    }
 }
 
 static void on_reject (ti_core *self, const struct tied_client_event *ev)

@@ -64,6 +64,9 @@ tied_client_core_init (void *memory, size_t size, const struct tied_client_core_
     if (options->pick == TIED_PICK_ROUND_ROBIN)
         self->turn = (uint32_t)ti_prng_below (&self->prng, UINT32_MAX);
     ti_load_scale_init (&self->scale, options->load_age_ns);
+    self->stagger = (struct ti_stagger){.floor_ns = options->stagger_floor_ns,
+                                        .ceiling_ns = options->stagger_ceiling_ns,
+                                        .initial_ns = options->stagger_initial_ns};
     ti_heap_init (&self->due, options->calls_max, due - offsetof (ti_core, due));
     ti_heap_init (&self->beats, options->replicas_max, beats - offsetof (ti_core, beats));
     for (uint32_t i = 0; i <= self->slot_mask; i++)

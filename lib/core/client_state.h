@@ -28,6 +28,7 @@
 #include "core/load.h"
 #include "core/pick.h"
 #include "core/race.h"
+#include "core/stagger.h"
 
 #define TI_NO_TOKEN UINT32_MAX
 #define TI_NO_COPY  UINT8_MAX
@@ -63,6 +64,7 @@ struct ti_copy {
     uint64_t incarnation; /* of the replica it went to */
     uint32_t replica;
     uint32_t generation; /* of the replica when it was sent */
+    tied_time_t sent;    /* when */
 };
 
 /* A call sequence -> its token while live; then, until the slot is used again, what ran. */
@@ -80,6 +82,7 @@ struct tied_client_core {
     struct ti_prng prng;
     struct ti_load_scale scale;
     struct ti_load_mean mean;
+    struct ti_stagger stagger;
     tied_time_t now;
     uint64_t next_sequence;
     uint32_t slot_mask;

@@ -105,7 +105,7 @@ uint32_t world_notes_max (const struct world *self)
     if (self->submit.mode != TIED_MODE_TIED)
         return 16;
     window = ti_time_add (window, self->policy->stagger_ns == TIED_STAGGER_AUTO
-                                      ? 2 * window + TIED_US (200)
+                                      ? 4 * window + TIED_US (200)
                                       : self->policy->stagger_ns);
     /* Where STARTED may be lost, the copy that it was meant for waits, starts, and tells a sibling
      * that has ended long before. */

@@ -432,12 +432,13 @@ static void pong (struct rig *rig, uint32_t replica, tied_time_t echo)
     CHECK_I64 (rig_step (rig, &ev), ==, 0);
 }
 
-static void the_stagger_is_the_slower_round_trip_within_its_limits (void **state)
+static void the_stagger_follows_the_slower_round_trip_within_its_limits (void **state)
 {
     (void)state;
     const struct {
         tied_duration_t round_trip, stagger;
-    } rows[] = {{US (20), US (200)}, {US (900), US (900)}, {MS (40), MS (10)}};
+    } rows[] = {{US (20), US (200)}, {US (900), US (2700)}, {MS (40), MS (10)}};
+    /* One sample tells nothing of how much it varies: thrice the round trip. */
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct rig rig;
         setup (&rig, 2);
@@ -458,6 +459,65 @@ static void the_stagger_is_the_slower_round_trip_within_its_limits (void **state
         CHECK_U64 (rig_done (&rig)->stagger_ns, ==, rows[i].stagger);
         rig_stop (&rig);
     }
+}
+
+/* A call with this way there and back, of which the replica says that it had it for 4 ms. */
+static tied_duration_t answered (struct rig *rig, tied_duration_t way, tied_duration_t claimed)
+{
+    struct tied_client_event ev = {.type = TIED_CLIENT_EV_REPLY};
+    rig_forget (rig);
+    ev.u.reply.call = rig_tied (rig, 0, TIED_STAGGER_AUTO, S (1));
+    ev.replica = request (rig, 0)->replica;
+    ev.u.reply.queue_ns = claimed - MS (3);
+    ev.u.reply.service_ns = MS (3);
+    rig->now += MS (4) + way;
+    CHECK_I64 (rig_step (rig, &ev), ==, 0);
+    return rig_done (rig)->stagger_ns;
+}
+
+/* No PING is answered here: answers alone tell the way. */
+static void answers_tell_the_way_and_how_much_it_varies (void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init (&rig);
+    rig.options.heartbeat_ns = S (3600);
+    rig_start (&rig);
+    rig_replica (&rig, 100);
+    rig_replica (&rig, 101);
+    CHECK_U64 (answered (&rig, US (500), MS (4)), ==, MS (1));
+    tied_duration_t steady = 0;
+    for (int i = 0; i < 1000; i++)
+        steady = answered (&rig, US (500), MS (4));
+    CHECK_U64 (steady, >=, US (500));
+    CHECK_U64 (steady, <, US (504));
+    /* Deviation 100 us, service 3 ms, two replicas: 4 sqrt (100 us x 3 ms) = 2.19 ms. */
+    tied_duration_t unsteady = 0;
+    for (int i = 0; i < 1000; i++)
+        unsteady = answered (&rig, i / 2 % 2 ? US (400) : US (600), MS (4));
+    CHECK_U64 (unsteady, >, US (1900));
+    CHECK_U64 (unsteady, <, US (2500));
+    CHECK_U64 (rig_look (&rig, 0).round_trip_ns, ==, 0);
+    rig_stop (&rig);
+}
+
+static void an_answer_that_claims_more_time_than_passed_measures_nothing (void **state)
+{
+    (void)state;
+    struct rig rig;
+    rig_init (&rig);
+    rig.options.heartbeat_ns = S (3600);
+    rig_start (&rig);
+    rig_replica (&rig, 100);
+    rig_replica (&rig, 101);
+    for (int i = 0; i < 1000; i++)
+        (void)answered (&rig, US (500), MS (4));
+    const tied_duration_t before = answered (&rig, US (500), MS (4));
+    const tied_duration_t claims[] = {MS (4) + US (501), S (1), TIED_NEVER - 1, TIED_NEVER};
+    for (size_t i = 0; i < sizeof claims / sizeof claims[0]; i++)
+        (void)answered (&rig, US (500), claims[i]);
+    CHECK_U64 (answered (&rig, US (500), MS (4)), ==, before);
+    rig_stop (&rig);
 }
 
 static void hostile_echoes_do_not_move_the_estimate (void **state)
@@ -595,7 +655,9 @@ int main (void)
         cmocka_unit_test (a_second_copy_that_could_not_be_sent_is_only_a_reason),
         cmocka_unit_test (stale_means_greet_again_and_send_every_kind_of_call_again),
         cmocka_unit_test (a_late_stale_does_not_take_down_the_new_incarnation),
-        cmocka_unit_test (the_stagger_is_the_slower_round_trip_within_its_limits),
+        cmocka_unit_test (the_stagger_follows_the_slower_round_trip_within_its_limits),
+        cmocka_unit_test (answers_tell_the_way_and_how_much_it_varies),
+        cmocka_unit_test (an_answer_that_claims_more_time_than_passed_measures_nothing),
         cmocka_unit_test (hostile_echoes_do_not_move_the_estimate),
         cmocka_unit_test (RQ_05_a_load_report_fades_and_the_replica_is_eligible_again),
         cmocka_unit_test (RQ_05_old_reports_count_as_the_mean_of_all_replicas),

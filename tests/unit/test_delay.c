@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The round-trip estimate and the stagger. */
+/* The round-trip estimate, and the way of all messages with its bound. */
 #include "core/delay.h"
+#include "base/util.h"
 #include "check.h"
 
 static void sample (struct ti_delay *delay, tied_time_t at, tied_duration_t round_trip)
@@ -78,17 +79,96 @@ static void a_very_late_echo_is_capped (void **state)
     CHECK_U64 (ti_delay_round_trip (&delay), ==, S (3600));
 }
 
-static void the_stagger_is_the_slower_round_trip_clamped (void **state)
+static void a_constant_way_is_its_own_bound (void **state)
 {
     (void)state;
-    const struct ti_stagger_limits limits = {US (200), MS (10), MS (1)};
-    CHECK_U64 (ti_delay_stagger (&limits, 0, 0), ==, MS (1));
-    CHECK_U64 (ti_delay_stagger (&limits, US (300), US (700)), ==, US (700));
-    CHECK_U64 (ti_delay_stagger (&limits, US (700), US (300)), ==, US (700));
-    CHECK_U64 (ti_delay_stagger (&limits, 1, 1), ==, US (200));
-    CHECK_U64 (ti_delay_stagger (&limits, UINT64_MAX, 1), ==, MS (10));
-    /* One side unknown: the initial value stands in for it. */
-    CHECK_U64 (ti_delay_stagger (&limits, US (300), 0), ==, MS (1));
+    struct ti_delay delay = {0};
+    CHECK_U64 (ti_delay_way (&delay), ==, 0);
+    CHECK_U64 (ti_delay_bound (&delay), ==, 0);
+    ti_delay_call (&delay, US (250));
+    /* One sample says nothing of the next. */
+    CHECK_U64 (ti_delay_way (&delay), ==, US (250));
+    CHECK_U64 (ti_delay_bound (&delay), ==, US (750));
+    for (int i = 0; i < 400; i++)
+        ti_delay_call (&delay, US (250));
+    CHECK_U64 (ti_delay_way (&delay), ==, US (250));
+    CHECK_U64 (ti_delay_bound (&delay), >=, US (250));
+    CHECK_U64 (ti_delay_bound (&delay), <=, US (250) + 4);
+}
+
+static void probes_and_calls_count_alike_in_the_way (void **state)
+{
+    (void)state;
+    struct ti_delay probed = {0};
+    struct ti_delay called = {0};
+    for (uint64_t i = 1; i < 50; i++) {
+        sample (&probed, S (i), US (i));
+        ti_delay_call (&called, US (i));
+    }
+    CHECK_U64 (ti_delay_way (&probed), ==, ti_delay_way (&called));
+    CHECK_U64 (ti_delay_bound (&probed), ==, ti_delay_bound (&called));
+    CHECK_U64 (ti_delay_round_trip (&called), ==, 0);
+}
+
+/* Uniform in [100, 500] us: mean 300, mean distance from it 100; 95 % are below 480. */
+static void a_way_that_varies_stays_below_its_bound_nearly_always (void **state)
+{
+    (void)state;
+    struct ti_delay delay = {0};
+    unsigned above = 0;
+    for (uint64_t i = 0; i < 4000; i++) {
+        const tied_duration_t way = US (100) + ti_mix (i) % US (400);
+        if (i >= 100)
+            above += way > ti_delay_bound (&delay);
+        ti_delay_call (&delay, way);
+        if (i >= 100)
+            CHECK_U64 (ti_delay_bound (&delay), <, US (1200));
+    }
+    CHECK_U64 (above, <, 40);
+}
+
+/* 50 ms once, 250 us before and after. */
+static void one_outlier_moves_the_bound_little_and_is_forgotten (void **state)
+{
+    (void)state;
+    struct ti_delay delay = {0};
+    for (int i = 0; i < 400; i++)
+        ti_delay_call (&delay, US (250));
+    ti_delay_call (&delay, MS (50));
+    CHECK_U64 (ti_delay_bound (&delay), >, US (250));
+    CHECK_U64 (ti_delay_bound (&delay), <, US (400));
+    for (int i = 0; i < 100; i++)
+        ti_delay_call (&delay, US (250));
+    CHECK_U64 (ti_delay_bound (&delay), <, US (252));
+}
+
+static void a_way_that_has_become_longer_is_followed (void **state)
+{
+    (void)state;
+    struct ti_delay delay = {0};
+    for (int i = 0; i < 400; i++)
+        ti_delay_call (&delay, US (250));
+    for (int i = 0; i < 100; i++)
+        ti_delay_call (&delay, MS (80));
+    CHECK_U64 (ti_delay_bound (&delay), >=, MS (80));
+    for (int i = 0; i < 400; i++)
+        ti_delay_call (&delay, MS (80));
+    CHECK_U64 (ti_delay_bound (&delay), >=, MS (80) - 20);
+    CHECK_U64 (ti_delay_bound (&delay), <=, MS (80) + 20);
+}
+
+static void BE_06_absurd_ways_are_clamped (void **state)
+{
+    (void)state;
+    struct ti_delay delay = {0};
+    ti_delay_call (&delay, UINT64_MAX);
+    CHECK_U64 (ti_delay_way (&delay), ==, S (3600));
+    for (int i = 0; i < 100; i++)
+        ti_delay_call (&delay, UINT64_MAX);
+    CHECK_U64 (ti_delay_way (&delay), <=, S (3600));
+    for (int i = 0; i < 1000; i++)
+        ti_delay_call (&delay, 0);
+    CHECK_U64 (ti_delay_way (&delay), ==, 1);
 }
 
 int main (void)
@@ -100,7 +180,12 @@ int main (void)
         cmocka_unit_test (a_delay_of_nothing_is_measured_and_not_unknown),
         cmocka_unit_test (only_echoes_of_recent_unanswered_probes_are_believed),
         cmocka_unit_test (a_very_late_echo_is_capped),
-        cmocka_unit_test (the_stagger_is_the_slower_round_trip_clamped),
+        cmocka_unit_test (a_constant_way_is_its_own_bound),
+        cmocka_unit_test (probes_and_calls_count_alike_in_the_way),
+        cmocka_unit_test (a_way_that_varies_stays_below_its_bound_nearly_always),
+        cmocka_unit_test (one_outlier_moves_the_bound_little_and_is_forgotten),
+        cmocka_unit_test (a_way_that_has_become_longer_is_followed),
+        cmocka_unit_test (BE_06_absurd_ways_are_clamped),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -36,24 +36,28 @@ enum tied_pick {
 };
 
 struct tied_client_core_options {
-    size_t struct_size;                 /* set by tied_client_core_options_init () */
-    uint64_t epoch;                     /* random, not 0: first half of every call id */
-    uint64_t first_sequence;            /* default 0; the sequence wraps through all of u64 */
-    uint64_t seed;                      /* of the generator for choices; any value */
-    uint32_t calls_max;                 /* [1, 1 << 20] calls at once; default 1024 */
-    uint32_t replicas_max;              /* [1, 4096] replica indices; default 64 */
-    uint32_t copies_max;                /* [1, TIED_COPIES_MAX] copies per call, first ones and
-                                           re-issues together; default 4. There must be room for a
-                                           re-issue: below 3 no call is tied or hedged, and at 3
-                                           a tied call has no hedge */
-    uint32_t pick;                      /* enum tied_pick; default INFORMED */
-    uint32_t pick_samples;              /* [2, 64] replicas looked at per choice; default 16 */
-    tied_duration_t load_age_ns;        /* [1 ms, 1 h] a load report counts as the mean of all
-                                           replicas after this; until then it fades linearly;
-                                           default 100 ms */
+    size_t struct_size;          /* set by tied_client_core_options_init () */
+    uint64_t epoch;              /* random, not 0: first half of every call id */
+    uint64_t first_sequence;     /* default 0; the sequence wraps through all of u64 */
+    uint64_t seed;               /* of the generator for choices; any value */
+    uint32_t calls_max;          /* [1, 1 << 20] calls at once; default 1024 */
+    uint32_t replicas_max;       /* [1, 4096] replica indices; default 64 */
+    uint32_t copies_max;         /* [1, TIED_COPIES_MAX] copies per call, first ones and
+                                    re-issues together; default 4. There must be room for a
+                                    re-issue: below 3 no call is tied or hedged, and at 3
+                                    a tied call has no hedge */
+    uint32_t pick;               /* enum tied_pick; default INFORMED */
+    uint32_t pick_samples;       /* [2, 64] replicas looked at per choice; default 16 */
+    tied_duration_t load_age_ns; /* [1 ms, 1 h] a load report counts as the mean of all
+                                    replicas after this; until then it fades linearly;
+                                    default 100 ms */
+    /* TIED_STAGGER_AUTO: the mean way to the slower replica and back (PINGs, and calls less their
+       time at the replica) plus 4 mean deviations; or, if that is more, 4 times the root of
+       deviation x mean service time / (usable replicas - 1). */
     tied_duration_t stagger_floor_ns;   /* [0, ceiling]; default 200 us */
     tied_duration_t stagger_ceiling_ns; /* [floor, 10 s]; default 10 ms */
-    tied_duration_t stagger_initial_ns; /* [floor, ceiling] before any measurement; default 1 ms */
+    tied_duration_t stagger_initial_ns; /* [floor, ceiling] at least so long while one of the two
+                                           ways is not measured; default 1 ms */
     tied_duration_t min_remaining_ns; /* [0, 1 h] no further copy with less time left; default 0 */
     tied_duration_t heartbeat_ns;     /* [1 ms, 1 h] between PINGs to a replica; default 200 ms */
     uint32_t heartbeat_misses;        /* [1, 100] silent intervals until a replica is suspect;
