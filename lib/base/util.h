@@ -90,6 +90,22 @@ TI_INLINE uint64_t ti_load_be64 (const uint8_t *from)
 #endif
 }
 
+/* memcpy for what is mostly a few bytes, without a call for those. `from` may be NULL when size is
+ * 0. */
+TI_INLINE void ti_copy (uint8_t *to, const void *from, size_t size)
+{
+    const uint8_t *bytes = from;
+    if (size > 16) {
+        memcpy (to, bytes, size);
+    } else if (size >= 8) { /* two halves that may overlap */
+        memcpy (to, bytes, 8);
+        memcpy (to + size - 8, bytes + size - 8, 8);
+    } else {
+        for (size_t i = 0; i < size; i++)
+            to[i] = bytes[i];
+    }
+}
+
 /* Begin to bring the cache line of this address near. Changes nothing but the time that the next
  * access takes; the address need not be one. */
 static inline void ti_prefetch (const void *address)

@@ -316,14 +316,11 @@ int tied_wire_decode (const void *data, size_t size, struct tied_message *out, i
     static const uint8_t nothing[1];
     const uint8_t *start = data ? data : nothing;
     struct ti_unpack unpack = {.at = start, .end = start + (data ? size : 0), .fault = 0};
-    struct tied_message message;
-    get_message (&unpack, &message);
+    struct tied_message unwanted;
+    get_message (&unpack, out ? out : &unwanted);
     if (out_fault)
         *out_fault = unpack.fault;
-    if (unpack.fault == TIED_WIRE_FAULT_NONE) {
-        if (out)
-            *out = message;
+    if (unpack.fault == TIED_WIRE_FAULT_NONE)
         return 0;
-    }
     return unpack.fault == TIED_WIRE_FAULT_VERSION ? TIED_ERR_VERSION : TIED_ERR_MALFORMED;
 }

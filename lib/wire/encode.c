@@ -12,36 +12,16 @@
 #define STR_MAX_BYTES  2 /* marker and length of up to 255 bytes */
 #define BIN_MAX_BYTES  5 /* marker and four bytes of length */
 
-int ti_pack_first (int error, int next)
-{
-    return error ? error : next;
-}
-
-/* Where the longest number would fit, one of any width is written without a branch on it: what
- * comes after its last byte is written over by the next element, or is nobody's. */
-uint8_t *ti_pack_uint_wide (uint8_t *at, const uint8_t *end, uint64_t value)
+/* Written without a branch on its width: what comes after its last byte is written over by the next
+ * element, or is nobody's. */
+uint8_t *ti_pack_uint_wide (uint8_t *at, uint64_t value)
 {
     const unsigned log =
         (unsigned)(value > UINT8_MAX) + (value > UINT16_MAX) + (value > UINT32_MAX);
     const size_t width = (size_t)1 << log;
-    const uint64_t top = value << (64 - 8 * width);
-    if (end - at >= UINT_MAX_BYTES) {
-        at[0] = (uint8_t)(0xcc | log);
-        ti_store_be64 (at + 1, top);
-        return at + 1 + width;
-    }
-    if ((size_t)(end - at) < 1 + width)
-        return NULL;
     at[0] = (uint8_t)(0xcc | log);
-    for (size_t i = 0; i < width; i++)
-        at[1 + i] = (uint8_t)(top >> (56 - 8 * i));
+    ti_store_be64 (at + 1, value << (64 - 8 * width));
     return at + 1 + width;
-}
-
-/* One function for each message. It has the writer by value, and so in registers. */
-TI_INLINE int finish (const struct ti_pack *pack, const uint8_t *start)
-{
-    return pack->error ? pack->error : (int)(pack->at - start);
 }
 
 /* Apart, for it is long and every message has a few. */
@@ -52,11 +32,10 @@ static bool is_name (struct tied_view view)
 
 TI_INLINE void put_name (struct ti_pack *pack, struct tied_view view)
 {
-    if (!is_name (view)) {
-        ti_pack_fail (pack, TIED_ERR_INVAL);
-        return;
-    }
-    ti_pack_str (pack, view.data, (uint8_t)view.size);
+    if (is_name (view))
+        ti_pack_str (pack, view.data, (uint8_t)view.size);
+    else
+        pack->is_invalid = true;
 }
 
 TI_INLINE void put_name_or_nil (struct ti_pack *pack, struct tied_view view)
@@ -69,33 +48,32 @@ TI_INLINE void put_name_or_nil (struct ti_pack *pack, struct tied_view view)
 
 TI_INLINE void put_key (struct ti_pack *pack, struct tied_view view)
 {
-    if (view.size == 0)
+    if (view.size == 0) {
         ti_pack_nil (pack);
-    else if (view.size > TIED_WIRE_KEY_MAX || !view.data)
-        ti_pack_fail (pack, TIED_ERR_INVAL);
-    else
-        ti_pack_bin (pack, view.data, (uint32_t)view.size);
+    } else if (view.size > TIED_WIRE_KEY_MAX || !view.data) {
+        pack->is_invalid = true;
+    } else {
+        ti_pack_bin_head (pack, (uint32_t)view.size);
+        ti_pack_bytes (pack, view.data, view.size);
+    }
 }
 
-TI_INLINE void put_body (struct ti_pack *pack, struct tied_view view, bool follows)
+/* The header ends here; the body's bytes are copied when it is known whether they fit. */
+TI_INLINE void put_body_head (struct ti_pack *pack, struct tied_view view, bool follows)
 {
     if (follows)
         ti_pack_nil (pack);
     else if (view.size > 0 && !view.data)
-        ti_pack_fail (pack, TIED_ERR_INVAL);
-    else if (view.size > UINT32_MAX)
-        ti_pack_fail (pack, TIED_ERR_TOOBIG);
+        pack->is_invalid = true;
     else
-        ti_pack_bin (pack, view.data, (uint32_t)view.size);
+        ti_pack_bin_head (pack, (uint32_t)ti_min (view.size, UINT32_MAX));
 }
 
 /* For fields of which one value or more is not allowed. */
 TI_INLINE void put_uint_if (struct ti_pack *pack, bool is_valid, uint64_t value)
 {
-    if (is_valid)
-        ti_pack_uint (pack, value);
-    else
-        ti_pack_fail (pack, TIED_ERR_INVAL);
+    pack->is_invalid |= !is_valid;
+    ti_pack_uint (pack, value);
 }
 
 TI_INLINE void put_start (struct ti_pack *pack, uint16_t count, uint8_t type)
@@ -118,20 +96,18 @@ TI_INLINE void put_load (struct ti_pack *pack, struct tied_load load)
     ti_pack_uint (pack, load.wait_us);
 }
 
-static int put_hello (struct ti_pack pack, const struct tied_wire_hello *hello)
+static struct ti_pack put_hello (struct ti_pack pack, const struct tied_wire_hello *hello)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_HELLO, TIED_WIRE_HELLO);
     put_uint_if (&pack, hello->role <= TIED_WIRE_ROLE_REPLICA, hello->role);
     put_name (&pack, hello->id);
     put_uint_if (&pack, hello->incarnation != 0, hello->incarnation);
     ti_pack_uint (&pack, hello->time_ns);
-    return finish (&pack, start);
+    return pack;
 }
 
-static int put_welcome (struct ti_pack pack, const struct tied_wire_welcome *welcome)
+static struct ti_pack put_welcome (struct ti_pack pack, const struct tied_wire_welcome *welcome)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_WELCOME, TIED_WIRE_WELCOME);
     put_name (&pack, welcome->id);
     put_uint_if (&pack, welcome->incarnation != 0, welcome->incarnation);
@@ -142,12 +118,11 @@ static int put_welcome (struct ti_pack pack, const struct tied_wire_welcome *wel
     ti_pack_uint (&pack, welcome->workers);
     put_load (&pack, welcome->load);
     ti_pack_uint (&pack, welcome->modes);
-    return finish (&pack, start);
+    return pack;
 }
 
-static int put_request (struct ti_pack pack, const struct tied_wire_request *request)
+static struct ti_pack put_request (struct ti_pack pack, const struct tied_wire_request *request)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_REQUEST, TIED_WIRE_REQUEST);
     put_call (&pack, request->call);
     ti_pack_uint (&pack, request->copy);
@@ -161,13 +136,12 @@ static int put_request (struct ti_pack pack, const struct tied_wire_request *req
     put_key (&pack, request->key);
     ti_pack_uint (&pack, request->attempts_left);
     put_name_or_nil (&pack, request->traceparent);
-    put_body (&pack, request->body, request->body_follows);
-    return finish (&pack, start);
+    put_body_head (&pack, request->body, request->body_follows);
+    return pack;
 }
 
-static int put_reply (struct ti_pack pack, const struct tied_wire_reply *reply)
+static struct ti_pack put_reply (struct ti_pack pack, const struct tied_wire_reply *reply)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_REPLY, TIED_WIRE_REPLY);
     put_call (&pack, reply->call);
     ti_pack_uint (&pack, reply->copy);
@@ -176,77 +150,63 @@ static int put_reply (struct ti_pack pack, const struct tied_wire_reply *reply)
     ti_pack_uint (&pack, reply->queue_us);
     ti_pack_uint (&pack, reply->service_us);
     put_load (&pack, reply->load);
-    put_body (&pack, reply->body, reply->body_follows);
-    return finish (&pack, start);
+    put_body_head (&pack, reply->body, reply->body_follows);
+    return pack;
 }
 
-static int put_reject (struct ti_pack pack, const struct tied_wire_reject *reject)
+static struct ti_pack put_reject (struct ti_pack pack, const struct tied_wire_reject *reject)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_REJECT, TIED_WIRE_REJECT);
     put_call (&pack, reject->call);
     ti_pack_uint (&pack, reject->copy);
     put_uint_if (&pack, reject->reason != TIED_REJECT_NONE, reject->reason);
     put_load (&pack, reject->load);
-    return finish (&pack, start);
+    return pack;
 }
 
-static int put_cancel (struct ti_pack pack, const struct tied_wire_cancel *cancel)
+static struct ti_pack put_cancel (struct ti_pack pack, const struct tied_wire_cancel *cancel)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_CANCEL, TIED_WIRE_CANCEL);
     put_call (&pack, cancel->call);
     put_uint_if (&pack, cancel->reason != TIED_CANCEL_NONE, cancel->reason);
-    return finish (&pack, start);
+    return pack;
 }
 
-static int put_tie (struct ti_pack pack, const struct tied_wire_tie *tie, uint8_t type)
+static struct ti_pack put_tie (struct ti_pack pack, const struct tied_wire_tie *tie, uint8_t type)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_TIE, type);
     put_call (&pack, tie->call);
     ti_pack_uint (&pack, tie->copy);
-    return finish (&pack, start);
+    return pack;
 }
 
-static int put_claim (struct ti_pack pack, const struct tied_wire_claim *claim)
+static struct ti_pack put_claim (struct ti_pack pack, const struct tied_wire_claim *claim)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_CLAIM, TIED_WIRE_CLAIM);
     put_call (&pack, claim->call);
     ti_pack_uint (&pack, claim->copy);
     ti_pack_uint (&pack, claim->age_us);
     put_uint_if (&pack, claim->incarnation != 0, claim->incarnation);
-    return finish (&pack, start);
+    return pack;
 }
 
-static int put_ping (struct ti_pack pack, const struct tied_wire_ping *ping)
+static struct ti_pack put_ping (struct ti_pack pack, const struct tied_wire_ping *ping)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_PING, TIED_WIRE_PING);
     ti_pack_uint (&pack, ping->time_ns);
-    return finish (&pack, start);
+    return pack;
 }
 
-static int put_pong (struct ti_pack pack, const struct tied_wire_ping *pong)
+static struct ti_pack put_pong (struct ti_pack pack, const struct tied_wire_ping *pong)
 {
-    const uint8_t *start = pack.at;
     put_start (&pack, TI_WIRE_COUNT_PONG, TIED_WIRE_PONG);
     ti_pack_uint (&pack, pong->time_ns);
     put_load (&pack, pong->load);
-    return finish (&pack, start);
+    return pack;
 }
 
-int tied_wire_encode (const struct tied_message *message, void *buffer, size_t capacity)
+TI_INLINE struct ti_pack put_message (struct ti_pack pack, const struct tied_message *message)
 {
-    if (!message || (!buffer && capacity > 0))
-        return TIED_ERR_INVAL;
-    /* The length is returned as an int. */
-    if (capacity > INT_MAX)
-        capacity = INT_MAX;
-    uint8_t empty;
-    uint8_t *start = buffer ? buffer : &empty;
-    struct ti_pack pack = {.at = start, .end = start + capacity, .error = 0};
     switch ((enum tied_wire_type)message->type) {
     case TIED_WIRE_HELLO:
         return put_hello (pack, &message->u.hello);
@@ -273,7 +233,42 @@ int tied_wire_encode (const struct tied_message *message, void *buffer, size_t c
     case TIED_WIRE_PONG:
         return put_pong (pack, &message->u.ping);
     }
-    return TIED_ERR_INVAL;
+    pack.is_invalid = true;
+    return pack;
+}
+
+/* What follows the header in the same frame. */
+TI_INLINE struct tied_view inline_body (const struct tied_message *message)
+{
+    struct tied_view none = {NULL, 0};
+    if (message->type == TIED_WIRE_REQUEST && !message->u.request.body_follows)
+        return message->u.request.body;
+    if (message->type == TIED_WIRE_REPLY && !message->u.reply.body_follows)
+        return message->u.reply.body;
+    return none;
+}
+
+int tied_wire_encode (const struct tied_message *message, void *buffer, size_t capacity)
+{
+    if (!message || (!buffer && capacity > 0))
+        return TIED_ERR_INVAL;
+    /* A header is written where the longest would fit. */
+    uint8_t scratch[TIED_WIRE_HEADER_MAX];
+    const bool is_roomy = capacity >= sizeof scratch;
+    uint8_t *start = is_roomy ? buffer : scratch;
+    const struct ti_pack pack = put_message ((struct ti_pack){start, false}, message);
+    if (pack.is_invalid)
+        return TIED_ERR_INVAL;
+    const struct tied_view body = inline_body (message);
+    const size_t size = (size_t)(pack.at - start);
+    /* The length is returned as an int. */
+    const size_t room = (size_t)ti_min (capacity, INT_MAX);
+    if (size > room || body.size > room - size)
+        return TIED_ERR_TOOBIG;
+    if (!is_roomy)
+        memcpy (buffer, scratch, size);
+    ti_copy ((uint8_t *)buffer + size, body.data, body.size);
+    return (int)(size + body.size);
 }
 
 /* Every element at its widest; version and type take one byte each, an array head at most three. */

@@ -212,7 +212,8 @@ TIED_EXPORT size_t tied_wire_bound (const struct tied_message *message);
  * Thread: any.
  * Blocking: never.
  * Callback-safe: yes.
- * On error: the buffer's contents are undefined, nothing beyond capacity is touched.
+ * On error: the buffer's contents are undefined, nothing beyond capacity is touched. They are, too,
+ * after the bytes written.
  */
 TIED_EXPORT TIED_NODISCARD int
 tied_wire_encode (const struct tied_message *message, void *buffer, size_t capacity);
@@ -222,7 +223,7 @@ tied_wire_encode (const struct tied_message *message, void *buffer, size_t capac
  * fields; everything else that is not exactly as documented is refused.
  *
  * @param data,size  the whole first frame of a message
- * @param out        if not NULL: written on success only; its views point into data
+ * @param out        if not NULL: the message; its views point into data
  * @param out_fault  if not NULL: enum tied_wire_fault, TIED_WIRE_FAULT_NONE on success
  * @return 0; TIED_ERR_VERSION (another protocol version); TIED_ERR_MALFORMED (all other faults)
  *
@@ -230,7 +231,7 @@ tied_wire_encode (const struct tied_message *message, void *buffer, size_t capac
  * Thread: any.
  * Blocking: never.
  * Callback-safe: yes.
- * On error: *out is unchanged.
+ * On error: *out is undefined.
  */
 TIED_EXPORT TIED_NODISCARD int
 tied_wire_decode (const void *data, size_t size, struct tied_message *out, int *out_fault);
