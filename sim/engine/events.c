@@ -47,6 +47,11 @@ uint64_t sim_events_order (struct sim_events *self)
     return order << SIM_ITEM_BITS;
 }
 
+unsigned char *sim_events_room (struct sim_events *self, int lane)
+{
+    return lane < 0 ? self->room : sim_lane_room (self, (uint32_t)lane);
+}
+
 void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event)
 {
     const uint64_t order = sim_events_order (self);
@@ -66,17 +71,25 @@ static inline struct sim_key first_key (const struct sim_events *self, uint32_t 
     return (struct sim_key){self->first_at[source], self->first_order[source]};
 }
 
+/* The source that is first. */
 static inline uint32_t first_of (struct sim_events *self)
 {
-    uint32_t first;
+    uint32_t first = SIM_TIMERS;
+    struct sim_key key;
 
     if (self->timer_taken != SIM_EVENT_NONE)
         sim_timers_settle (self);
-    first = sim_is_before (first_key (self, SIM_HEAP), first_key (self, SIM_TIMERS)) ? SIM_HEAP
-                                                                                     : SIM_TIMERS;
+    key = first_key (self, SIM_TIMERS);
+    if (self->heap_count > 0 && sim_is_before (first_key (self, SIM_HEAP), key)) {
+        first = SIM_HEAP;
+        key = first_key (self, SIM_HEAP);
+    }
+    for (uint32_t i = 0; i < self->lanes_count; i++) {
+        const struct sim_key other = first_key (self, i);
 
-    for (uint32_t i = 0; i < self->lanes_count; i++)
-        first = sim_is_before (first_key (self, i), first_key (self, first)) ? i : first;
+        first = sim_is_before (other, key) ? i : first;
+        key = sim_earlier_of (other, key);
+    }
     return first;
 }
 
@@ -138,7 +151,7 @@ size_t sim_events_bytes (const struct sim_events *self)
 
     for (uint32_t i = 0; i < self->lanes_count; i++)
         bytes += self->lanes[i].capacity;
-    bytes += 2 * (size_t)self->timers_leaves * sizeof *self->timers;
+    bytes += self->timers_nodes * sizeof *self->timers;
     bytes += self->heap_capacity * (sizeof *self->heap + sizeof *self->items);
     return bytes + self->blobs_count * sizeof *self->blobs;
 }

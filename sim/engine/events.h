@@ -17,6 +17,7 @@
 #include <tied/types.h>
 
 #define SIM_EVENT_BYTES_MAX 224
+#define SIM_EVENT_ROOM      520 /* to write them in; a little more than a header needs */
 #define SIM_LANES_MAX       8
 
 struct sim_event {
@@ -42,12 +43,18 @@ void sim_events_free (struct sim_events *self);
  * SIM_LANES_MAX */
 int sim_events_add_lane (struct sim_events *self);
 
-/* event->bytes are copied. `lane` -1: the heap. Never fails: out of memory ends the process through
- * the assert handler. Earlier than the latest in the lane: an error of ours, asserted. */
+/* Where the bytes of the next event of a lane (-1: of the heap) can be written: SIM_EVENT_ROOM of
+ * them. Whoever does that saves their copy. Valid until the next call that changes the queue. */
+unsigned char *sim_events_room (struct sim_events *self, int lane);
+
+/* event->bytes are copied, if they are not there already. `lane` -1: the heap. Never fails: out of
+ * memory ends the process through the assert handler. Earlier than the latest in the lane: an error
+ * of ours, asserted. */
 void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event);
 
-/* So many timers, numbered from 0, all off. Once. @return false: no memory */
-TIED_NODISCARD bool sim_events_add_timers (struct sim_events *self, uint32_t count);
+/* So many timers, numbered from 0, all off. The first `few` of them may be set more often than all
+ * others together: it takes less. Once. @return false: no memory */
+TIED_NODISCARD bool sim_events_add_timers (struct sim_events *self, uint32_t few, uint32_t count);
 /* A timer has one time or none (TIED_NEVER); to set it again forgets the earlier one. It is off
  * when it has been taken. */
 void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t at);

@@ -27,7 +27,7 @@ struct sim_record {
     uint32_t size;
 };
 
-#define SIM_RECORD_MAX ((uint32_t)sizeof (struct sim_record) + SIM_EVENT_BYTES_MAX)
+#define SIM_RECORD_MAX ((uint32_t)sizeof (struct sim_record) + SIM_EVENT_ROOM)
 
 /* head and tail are places where a record of any length would fit. */
 struct sim_lane {
@@ -81,17 +81,20 @@ struct sim_events {
     void *heap_block;
     struct sim_item *items; /* as many as the heap has room for */
     struct sim_blob *blobs;
-    /* A tournament: leaf i is timer i, and each node above is a copy of the earlier of its two.
-     * Nodes count from 1; the children of i are 2 i and 2 i + 1; leaves begin at timers_leaves. The
-     * low bits of `order` are the timer's number. */
+    /* A tournament: a leaf is a timer, and each node above is a copy of the earlier of its two.
+     * Nodes count from 1; the children of i are 2 i and 2 i + 1. The few timers play below node 3
+     * and all others below node 2, so that the few have a short way to the final. The low bits of
+     * `order` are the timer's number. */
     struct sim_key *timers;
-    uint32_t timers_count, timers_leaves;
+    uint32_t timers_count, timers_few, timers_nodes;
+    uint32_t few_leaf, other_leaf; /* added to the timer's number: its node */
     /* Taken and not set again yet: most are, and so its matches are played once. SIM_EVENT_NONE:
      * none; else the nodes above its leaf, and the first, are out of date. */
     uint32_t timer_taken;
     uint64_t order;
     uint64_t count;
     uint64_t shuffle_seed;
+    unsigned char room[SIM_EVENT_ROOM]; /* for what goes into the heap */
 };
 
 static const struct sim_key sim_no_key = {TIED_NEVER, UINT64_MAX};
@@ -127,6 +130,7 @@ static inline void *sim_resize (void *memory, size_t count, size_t size)
 }
 
 /* events_lanes.c */
+unsigned char *sim_lane_room (struct sim_events *self, uint32_t number);
 void sim_lane_put (struct sim_events *self,
                    uint32_t number,
                    const struct sim_event *event,

@@ -26,7 +26,7 @@ static inline bool has_room (const struct sim_lane *lane)
     return lane->tail > lane->head || lane->head - lane->tail >= SIM_RECORD_MAX;
 }
 
-static void grow_lane (struct sim_lane *lane)
+TI_COLD static void grow_lane (struct sim_lane *lane)
 {
     struct sim_lane larger = *lane;
 
@@ -46,18 +46,28 @@ static void grow_lane (struct sim_lane *lane)
     *lane = larger;
 }
 
+/* Of the next record, where there is room for the longest. */
+static inline struct sim_record *next_record (struct sim_lane *lane)
+{
+    if (!has_room (lane))
+        grow_lane (lane);
+    return record_at (lane, lane->tail);
+}
+
+unsigned char *sim_lane_room (struct sim_events *self, uint32_t number)
+{
+    return (unsigned char *)(next_record (&self->lanes[number]) + 1);
+}
+
 void sim_lane_put (struct sim_events *self,
                    uint32_t number,
                    const struct sim_event *event,
                    uint64_t order)
 {
     struct sim_lane *lane = &self->lanes[number];
-    struct sim_record *record;
+    struct sim_record *record = next_record (lane);
 
     TI_ASSERT (lane->count == 0 || event->at >= lane->latest);
-    if (!has_room (lane))
-        grow_lane (lane);
-    record = record_at (lane, lane->tail);
     record->at = event->at;
     record->order = order;
     record->value = event->value;
@@ -65,7 +75,7 @@ void sim_lane_put (struct sim_events *self,
     record->a = event->a;
     record->b = event->b;
     record->size = event->size;
-    if (event->size > 0)
+    if (event->size > 0 && event->bytes != (const unsigned char *)(record + 1))
         memcpy (record + 1, event->bytes, event->size);
     lane->latest = event->at;
     if (lane->count++ == 0)

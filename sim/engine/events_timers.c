@@ -2,21 +2,37 @@
 /* Timers: a tournament, in which a change is played from its leaf to the final. */
 #include "engine/events_internal.h"
 
-bool sim_events_add_timers (struct sim_events *self, uint32_t count)
+static uint32_t leaves_for (uint32_t count)
 {
     uint32_t leaves = 1;
 
-    TI_ASSERT (self->timers == NULL && count >= 1 && count <= SIM_ITEM_MASK);
     while (leaves < count)
         leaves *= 2;
-    self->timers = malloc (2 * (size_t)leaves * sizeof *self->timers);
+    return leaves;
+}
+
+bool sim_events_add_timers (struct sim_events *self, uint32_t few, uint32_t count)
+{
+    const uint32_t few_leaves = leaves_for (few);
+    const uint32_t other_leaves = leaves_for (count - few);
+
+    TI_ASSERT (self->timers == NULL && count >= 1 && few <= count && count <= SIM_ITEM_MASK);
+    self->timers_nodes = (uint32_t)ti_max (4 * (uint64_t)few_leaves, 3 * (uint64_t)other_leaves);
+    self->timers = malloc (self->timers_nodes * sizeof *self->timers);
     if (self->timers == NULL)
         return false;
     self->timers_count = count;
-    self->timers_leaves = leaves;
-    for (uint32_t i = 0; i < 2 * leaves; i++)
+    self->timers_few = few;
+    self->few_leaf = 3 * few_leaves;
+    self->other_leaf = 2 * other_leaves - few;
+    for (uint32_t i = 0; i < self->timers_nodes; i++)
         self->timers[i] = sim_no_key;
     return true;
+}
+
+static inline uint32_t leaf_of (const struct sim_events *self, uint32_t timer)
+{
+    return timer + (timer < self->timers_few ? self->few_leaf : self->other_leaf);
 }
 
 /* Plays the matches from the timer's leaf up to the final. */
@@ -24,7 +40,7 @@ static inline void play (struct sim_events *self, uint32_t timer, struct sim_key
 {
     struct sim_key *timers = self->timers;
 
-    for (uint32_t node = self->timers_leaves + timer; node > 1; node /= 2) {
+    for (uint32_t node = leaf_of (self, timer); node > 1; node /= 2) {
         timers[node] = key;
         key = sim_earlier_of (key, timers[node ^ 1u]);
     }
@@ -44,7 +60,7 @@ void sim_timers_settle (struct sim_events *self)
 void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t at)
 {
     TI_ASSERT (timer < self->timers_count);
-    self->count -= self->timers[self->timers_leaves + timer].at != TIED_NEVER;
+    self->count -= self->timers[leaf_of (self, timer)].at != TIED_NEVER;
     self->count += at != TIED_NEVER;
     if (self->timer_taken == timer)
         self->timer_taken = SIM_EVENT_NONE;
@@ -57,7 +73,7 @@ void sim_events_set_timer (struct sim_events *self, uint32_t timer, tied_time_t 
 tied_time_t sim_events_timer (const struct sim_events *self, uint32_t timer)
 {
     TI_ASSERT (timer < self->timers_count);
-    return self->timers[self->timers_leaves + timer].at;
+    return self->timers[leaf_of (self, timer)].at;
 }
 
 void sim_timers_take (struct sim_events *self, struct sim_event *out)
@@ -72,6 +88,6 @@ void sim_timers_take (struct sim_events *self, struct sim_event *out)
     out->value = 0;
     out->size = 0;
     out->bytes = NULL;
-    self->timers[self->timers_leaves + out->a] = sim_no_key;
+    self->timers[leaf_of (self, out->a)] = sim_no_key;
     self->timer_taken = out->a;
 }

@@ -161,6 +161,7 @@ struct world {
     bool checks;
     bool is_watching; /* notes of a call are wanted */
     bool has_breaks;
+    bool has_loss;
     bool is_large;   /* the cores do not fit into a cache */
     bool has_timers; /* replicas have more to wait for than notes that age */
     bool keeps_directions;

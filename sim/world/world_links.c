@@ -11,8 +11,6 @@
 #include "base/assert.h"
 #include "tools/dist.h"
 
-#define MESSAGE_MAX SIM_EVENT_BYTES_MAX
-
 static struct world_link *link_of (const struct world *self, uint32_t client, uint32_t replica)
 {
     const struct world_client *c = &self->clients[client];
@@ -55,22 +53,23 @@ static enum world_sent send (struct world *self,
                              struct sim_event *event,
                              const struct tied_message *message)
 {
-    unsigned char bytes[MESSAGE_MAX];
     const uint64_t number = self->messages++;
-    int size;
+    unsigned char *bytes;
     uint32_t lane = 0;
+    int size;
 
-    if (is_lost (self, number, message->type))
+    if (self->has_loss && is_lost (self, number, message->type))
         return WORLD_LOST;
-    size = tied_wire_encode (message, bytes, sizeof bytes);
+    if (self->lanes > 1) /* equal times of one lane keep their order: spread the connections */
+        lane = (uint32_t)(ti_mix ((uint64_t)event->a << 32 | event->b) % self->lanes);
+    bytes = sim_events_room (self->events, lanes[lane]);
+    size = tied_wire_encode (message, bytes, SIM_EVENT_ROOM);
     TI_ASSERT (size > 0);
     event->size = (uint16_t)size;
     event->bytes = bytes;
     event->at = arrival (self, direction, delay, number);
     if (direction != NULL)
         direction->under_way++;
-    if (self->lanes > 1) /* equal times of one lane keep their order: spread the connections */
-        lane = (uint32_t)(ti_mix ((uint64_t)event->a << 32 | event->b) % self->lanes);
     sim_events_put (self->events, lanes[lane], event);
     return WORLD_SENT;
 }

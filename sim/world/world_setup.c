@@ -99,7 +99,7 @@ struct sim_events *world_make_events (const struct world *self, uint32_t part, u
     const uint64_t shuffle = sim_draw (self->seed, SIM_STREAM_SHUFFLE, part, 0) | 1;
     struct sim_events *events = sim_events_new (self->scenario->shuffles_ties ? shuffle : 0);
 
-    if (events != NULL && sim_events_add_timers (events, timers))
+    if (events != NULL && sim_events_add_timers (events, self->replica_timers, timers))
         return events;
     sim_events_free (events);
     return NULL;
@@ -168,6 +168,7 @@ int world_init (struct world *self,
                         options->watch->call != UINT64_MAX;
     self->keeps_directions = self->has_breaks || s->network.high_water > 0 ||
                              s->network.client.has_extra || s->network.peer.has_extra;
+    self->has_loss = s->network.loss > 0 || s->network.loss_started > 0;
     self->has_timers = self->has_breaks || s->workload.deadline_ns != TIED_NEVER;
     self->clients_max = (s->clients + self->groups - 1) / self->groups;
     self->conns_max = self->has_breaks ? 4 * self->clients_max + 4 : self->clients_max;
