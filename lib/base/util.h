@@ -15,9 +15,12 @@
 #define TI_INLINE static inline __attribute__ ((always_inline))
 /* What refuses, and the way there, laid out away from the code that runs. */
 #define TI_COLD __attribute__ ((cold, noinline))
+/* What many places call: a copy in each of them would push other code out of the cache. */
+#define TI_APART __attribute__ ((noinline))
 #else
 #define TI_INLINE static inline
 #define TI_COLD
+#define TI_APART
 #endif
 
 /* a + b, or TIED_NEVER when that is later than any time; NEVER + x is NEVER. */

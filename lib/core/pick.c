@@ -15,31 +15,34 @@
 
 TI_STATIC_ASSERT (1u << RANK_BITS <= TI_PRNG_FOUR_MAX, "four can be drawn");
 
-static inline uint32_t swap (uint32_t *usable, uint32_t i, uint32_t j)
+static inline void swap (uint32_t *a, uint32_t *b)
 {
-    const uint32_t drawn = usable[j];
-    usable[j] = usable[i];
-    usable[i] = drawn;
-    return drawn;
+    const uint32_t was = *a;
+    *a = *b;
+    *b = was;
 }
 
 /* Draw the i-th sample. */
 static inline uint32_t draw (const struct ti_pick *self, uint32_t i)
 {
-    return swap (self->usable, i, i + ti_prng_below_32 (self->prng, self->usable_count - i));
+    uint32_t *at = self->usable + i;
+    swap (at, at + ti_prng_below_32 (self->prng, self->usable_count - i));
+    return *at;
 }
 
 /* The first `count` samples, four at a time while there are as many. */
 static inline void draw_all (const struct ti_pick *self, uint32_t count)
 {
-    uint32_t *usable = self->usable;
     struct ti_prng prng = *self->prng;
     uint32_t i = 0;
     for (; i + 4 <= count; i += 4) {
+        uint32_t *at = self->usable + i;
         uint32_t further[4];
         ti_prng_four (&prng, self->usable_count - i, further);
-        for (uint32_t k = 0; k < 4; k++)
-            (void)swap (usable, i + k, i + k + further[k]);
+        swap (at, at + further[0]);
+        swap (at + 1, at + 1 + further[1]);
+        swap (at + 2, at + 2 + further[2]);
+        swap (at + 3, at + 3 + further[3]);
     }
     *self->prng = prng;
     for (; i < count; i++)

@@ -100,8 +100,7 @@ struct tied_replica_action *ti_replica_act (tied_replica_core_t *self,
 
     TI_ASSERT (self->actions_made < self->actions_max);
     action = TI_AT (struct tied_replica_action, self, self->actions) + self->actions_made++;
-    memset (action, 0, sizeof *action);
-    action->type = type;
+    *action = (struct tied_replica_action){.type = type};
     return action;
 }
 

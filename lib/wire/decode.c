@@ -38,8 +38,8 @@ TI_INLINE void skip (struct ti_unpack *unpack, uint32_t count)
     *unpack = rest;
 }
 
-/* Apart, for it is long and every message has a few. */
-static bool is_name (struct tied_view view)
+/* Long, and every message has a few. */
+TI_APART static bool is_name (struct tied_view view)
 {
     return ti_wire_is_name (view.data, view.size);
 }

@@ -24,8 +24,8 @@ uint8_t *ti_pack_uint_wide (uint8_t *at, uint64_t value)
     return at + 1 + width;
 }
 
-/* Apart, for it is long and every message has a few. */
-static bool is_name (struct tied_view view)
+/* Long, and every message has a few. */
+TI_APART static bool is_name (struct tied_view view)
 {
     return ti_wire_is_name (view.data, view.size);
 }

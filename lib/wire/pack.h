@@ -36,8 +36,8 @@ TI_INLINE void ti_pack_byte (struct ti_pack *self, uint8_t byte)
     *self->at++ = byte;
 }
 
-/* A number of several bytes; the place after it. Apart, for every message has many. */
-uint8_t *ti_pack_uint_wide (uint8_t *at, uint64_t value);
+/* A number of several bytes; the place after it. */
+TI_APART uint8_t *ti_pack_uint_wide (uint8_t *at, uint64_t value);
 
 TI_INLINE void ti_pack_uint (struct ti_pack *self, uint64_t value)
 {

@@ -76,7 +76,7 @@ struct ti_unpack_read {
 };
 
 /* One of several bytes, or none. By value, so that the reader can be in registers. */
-struct ti_unpack_read ti_unpack_uint_wide (const uint8_t *at, const uint8_t *end);
+TI_APART struct ti_unpack_read ti_unpack_uint_wide (const uint8_t *at, const uint8_t *end);
 
 TI_INLINE uint64_t ti_unpack_uint (struct ti_unpack *self)
 {
