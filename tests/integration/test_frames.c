@@ -33,7 +33,7 @@ static void malformed_frames_and_other_versions_are_counted_apart (void **state)
         send_bytes (self, "\x93\x01\x09\x05\x05", 5);     /* MP-04: a byte too many */
         send_bytes (self, "\x93\x02\x09\x05", 4);         /* version 2 */
         send_bytes (self, "\x93\xcd\x03\xe8\x09\x05", 6); /* version 1000 */
-        send_bytes (self, "\x93\x01\x0b\x05", 4);         /* type 11 */
+        send_bytes (self, "\x93\x01\x0f\x05", 4);         /* type 15 */
         send_bytes (self, "\x93\x01\xcc\xff\x05", 5);     /* type 255 */
         wire_sync (self);
         CHECK_U64 (stat_of (&scene, "malformed"), ==, malformed + 10);
