@@ -135,6 +135,10 @@ int ti_cli_error (const struct ti_cli *cli, const char *format, ...)
  * does not fit is cut. */
 void ti_cli_keep (const char *program, int argc, char **argv, char *buffer, size_t size);
 
+/* One line into why, as the parsers below do. @return TIED_ERR_INVAL */
+int ti_cli_refuse (char why[TI_CLI_WHY_MAX], const char *format, ...)
+    __attribute__ ((format (printf, 2, 3)));
+
 #define TI_CLI_QUOTE_MAX 96
 /* text in double quotes, cut at a bounded length, bytes that are not printable ASCII as \xNN.
  * @return buffer */

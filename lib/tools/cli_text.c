@@ -94,9 +94,7 @@ const char *ti_cli_nearest (const char *text, const char *const *names)
     return best;
 }
 
-static int refuse (char *why, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
-
-static int refuse (char *why, const char *format, ...)
+int ti_cli_refuse (char why[TI_CLI_WHY_MAX], const char *format, ...)
 {
     va_list args;
     va_start (args, format);
@@ -109,14 +107,14 @@ int ti_name_check (const char *text, char *why)
 {
     size_t length = strnlen (text, TIED_NAME_MAX + 1);
     if (length == 0)
-        return refuse (why, "the id is empty");
+        return ti_cli_refuse (why, "the id is empty");
     if (length > TIED_NAME_MAX)
-        return refuse (why, "the id is longer than %d bytes", TIED_NAME_MAX);
+        return ti_cli_refuse (why, "the id is longer than %d bytes", TIED_NAME_MAX);
     if (text[0] == '-')
-        return refuse (why, "an id does not start with '-'");
+        return ti_cli_refuse (why, "an id does not start with '-'");
     for (size_t i = 0; i < length; i++)
         if (text[i] <= ' ' || text[i] == '=' || text[i] == 0x7f)
-            return refuse (why, "an id has no blank, '=' or control character and is ASCII");
+            return ti_cli_refuse (why, "an id has no blank, '=' or control character and is ASCII");
     return TIED_OK;
 }
 
@@ -125,21 +123,22 @@ int ti_endpoint_check (const char *text, char *why)
     char quoted[TI_CLI_QUOTE_MAX];
     const char *separator = strstr (text, "://");
     if (!*text)
-        return refuse (why, "the endpoint is empty; give one such as tcp://127.0.0.1:5555");
+        return ti_cli_refuse (why, "the endpoint is empty; give one such as tcp://127.0.0.1:5555");
     if (strnlen (text, TI_ENDPOINT_MAX) == TI_ENDPOINT_MAX)
-        return refuse (why, "the endpoint is longer than %d bytes", TI_ENDPOINT_MAX - 1);
+        return ti_cli_refuse (why, "the endpoint is longer than %d bytes", TI_ENDPOINT_MAX - 1);
     if (!separator)
-        return refuse (why, "%s has no transport; write it as in tcp://127.0.0.1:5555",
-                       ti_cli_quote (text, quoted));
+        return ti_cli_refuse (why, "%s has no transport; write it as in tcp://127.0.0.1:5555",
+                              ti_cli_quote (text, quoted));
     if (separator == text || !separator[3])
-        return refuse (why, "%s is not complete; write it as in tcp://127.0.0.1:5555",
-                       ti_cli_quote (text, quoted));
+        return ti_cli_refuse (why, "%s is not complete; write it as in tcp://127.0.0.1:5555",
+                              ti_cli_quote (text, quoted));
     for (const char *c = text; *c; c++)
         if ((unsigned char)*c <= ' ' || *c == 0x7f)
-            return refuse (why, "an endpoint has no blank or control character");
+            return ti_cli_refuse (why, "an endpoint has no blank or control character");
     if (!ti_endpoint_has_port (text))
-        return refuse (why, "%s has no port from 0 to 65535; write it as in tcp://127.0.0.1:5555",
-                       ti_cli_quote (text, quoted));
+        return ti_cli_refuse (why,
+                              "%s has no port from 0 to 65535; write it as in tcp://127.0.0.1:5555",
+                              ti_cli_quote (text, quoted));
     return TIED_OK;
 }
 
@@ -148,10 +147,10 @@ int ti_pair_parse (const char *text, struct ti_pair *out, char *why)
     struct ti_pair pair = {.id = "", .endpoint = ""};
     const char *equals = strchr (text, '=');
     if (!equals)
-        return refuse (why, "it has no '='; write ID=ENDPOINT as in a=tcp://127.0.0.1:5555");
+        return ti_cli_refuse (why, "it has no '='; write ID=ENDPOINT as in a=tcp://127.0.0.1:5555");
     size_t id_length = (size_t)(equals - text);
     if (id_length > TIED_NAME_MAX)
-        return refuse (why, "the id is longer than %d bytes", TIED_NAME_MAX);
+        return ti_cli_refuse (why, "the id is longer than %d bytes", TIED_NAME_MAX);
     memcpy (pair.id, text, id_length);
     int rc = ti_name_check (pair.id, why);
     if (rc == TIED_OK)

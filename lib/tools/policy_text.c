@@ -2,7 +2,6 @@
 /* Reads a policy from left to right, a piece at a time; see policy_text.h. */
 #include "policy_text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -33,17 +32,6 @@ static const struct ti_policy_word modes[] = {TIED_MODE_MAP (MODE){NULL, 0, fals
 uint32_t ti_pick_default (bool is_tied)
 {
     return is_tied ? TIED_PICK_INFORMED : TIED_PICK_RANDOM;
-}
-
-static int refuse (char *why, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
-
-static int refuse (char *why, const char *format, ...)
-{
-    va_list args;
-    va_start (args, format);
-    vsnprintf (why, TI_CLI_WHY_MAX, format, args);
-    va_end (args);
-    return TIED_ERR_INVAL;
 }
 
 /* What is being read. */
@@ -99,8 +87,8 @@ static int parse_word (struct reading *self, const char *text)
     add_names (self->grammar->more, names, &count);
     const char *nearest = ti_cli_nearest (text, names);
     if (nearest)
-        return refuse (self->why, "%s is no policy: did you mean \"%s\"?", quoted, nearest);
-    return refuse (self->why, "%s is no policy: write %s", quoted, self->grammar->examples);
+        return ti_cli_refuse (self->why, "%s is no policy: did you mean \"%s\"?", quoted, nearest);
+    return ti_cli_refuse (self->why, "%s is no policy: write %s", quoted, self->grammar->examples);
 }
 
 static int parse_d (struct reading *self, char *text)
@@ -109,14 +97,15 @@ static int parse_d (struct reading *self, char *text)
     size_t length = strlen (text);
     uint64_t d = 0;
     if (!takes (self, TI_TAKES_D))
-        return refuse (self->why, "%s takes no number in parentheses", self->policy.word->name);
+        return ti_cli_refuse (self->why, "%s takes no number in parentheses",
+                              self->policy.word->name);
     if (length == 0 || text[length - 1] != ')')
-        return refuse (self->why, "the parenthesis is not closed: write %s(2)",
-                       self->policy.word->name);
+        return ti_cli_refuse (self->why, "the parenthesis is not closed: write %s(2)",
+                              self->policy.word->name);
     text[length - 1] = '\0';
     if (ti_parse_u64 (text, &d) || d < 1 || d > TI_POLICY_D_MAX)
-        return refuse (self->why, "%s is no number from 1 to %d", ti_cli_quote (text, quoted),
-                       TI_POLICY_D_MAX);
+        return ti_cli_refuse (self->why, "%s is no number from 1 to %d",
+                              ti_cli_quote (text, quoted), TI_POLICY_D_MAX);
     self->policy.d = (uint32_t)d;
     return 0;
 }
@@ -125,11 +114,11 @@ static int parse_stagger (struct reading *self, const char *text)
 {
     char quoted[TI_CLI_QUOTE_MAX];
     if (!takes (self, TI_TAKES_STAGGER))
-        return refuse (self->why, "%s has no stagger", self->policy.word->name);
+        return ti_cli_refuse (self->why, "%s has no stagger", self->policy.word->name);
     int error = ti_stagger_parse (text, &self->policy.stagger_ns);
     if (error)
-        return refuse (self->why, "stagger %s %s: write a duration like 1ms, up to 1h",
-                       ti_cli_quote (text, quoted), ti_units_text (error));
+        return ti_cli_refuse (self->why, "stagger %s %s: write a duration like 1ms, up to 1h",
+                              ti_cli_quote (text, quoted), ti_units_text (error));
     return 0;
 }
 
@@ -139,13 +128,13 @@ static int set_hedge (struct reading *self, const char *text)
     int error = ti_hedge_parse (text, &self->policy.hedge);
     ti_cli_quote (text, quoted);
     if (error)
-        return refuse (self->why, "hedge %s %s: write a duration like 10ms, up to 1h%s", quoted,
-                       ti_units_text (error),
-                       can (self, TI_TAKES_PERCENTILES) ? ", or a percentile like p95" : "");
+        return ti_cli_refuse (self->why, "hedge %s %s: write a duration like 10ms, up to 1h%s",
+                              quoted, ti_units_text (error),
+                              can (self, TI_TAKES_PERCENTILES) ? ", or a percentile like p95" : "");
     if (self->policy.hedge.kind == TI_HEDGE_PERCENTILE && !can (self, TI_TAKES_PERCENTILES))
-        return refuse (self->why,
-                       "hedge %s: percentiles are not known here: write a duration like 10ms",
-                       quoted);
+        return ti_cli_refuse (
+            self->why, "hedge %s: percentiles are not known here: write a duration like 10ms",
+            quoted);
     return 0;
 }
 
@@ -166,21 +155,22 @@ static int parse_hedge (struct reading *self, const char *text)
     static const char head[] = "hedge:";
     char quoted[TI_CLI_QUOTE_MAX], list[64];
     if (!takes (self, TI_TAKES_HEDGE))
-        return refuse (self->why, "a hedge is added to %s, not to %s",
-                       name_those (TI_TAKES_HEDGE, modes, list), self->policy.word->name);
+        return ti_cli_refuse (self->why, "a hedge is added to %s, not to %s",
+                              name_those (TI_TAKES_HEDGE, modes, list), self->policy.word->name);
     if (strncmp (text, head, sizeof head - 1) != 0)
-        return refuse (self->why, "%s is unknown: write +hedge:10ms%s", ti_cli_quote (text, quoted),
-                       can (self, TI_TAKES_PERCENTILES) ? " or +hedge:p95" : "");
+        return ti_cli_refuse (self->why, "%s is unknown: write +hedge:10ms%s",
+                              ti_cli_quote (text, quoted),
+                              can (self, TI_TAKES_PERCENTILES) ? " or +hedge:p95" : "");
     return set_hedge (self, text + sizeof head - 1);
 }
 
 static int parse_pick (struct reading *self, uint32_t pick)
 {
     if (!takes (self, TI_TAKES_PICK))
-        return refuse (self->why, "%s has a choice of its own", self->policy.word->name);
+        return ti_cli_refuse (self->why, "%s has a choice of its own", self->policy.word->name);
     if (self->has_pick)
-        return refuse (self->why, "/%s is the second choice of replicas: give one",
-                       ti_pick_words[pick]);
+        return ti_cli_refuse (self->why, "/%s is the second choice of replicas: give one",
+                              ti_pick_words[pick]);
     self->has_pick = true;
     self->policy.pick = pick;
     return 0;
@@ -190,7 +180,7 @@ static int parse_keep (struct reading *self)
 {
     const struct ti_policy_text *policy = &self->policy;
     if (!(policy->word->takes & TI_TAKES_KEEP) && policy->hedge.kind == TI_HEDGE_NONE)
-        return refuse (self->why, "%s has no losers to keep", policy->word->name);
+        return ti_cli_refuse (self->why, "%s has no losers to keep", policy->word->name);
     self->policy.keeps_losers = true;
     return 0;
 }
@@ -202,9 +192,10 @@ static int refuse_part (const struct reading *self, const char *text)
     for (uint32_t i = 0; ti_pick_words[i] && at < sizeof list; i++)
         at +=
             (size_t)snprintf (list + at, sizeof list - at, "%s%s", i ? ", " : "", ti_pick_words[i]);
-    return refuse (self->why, "%s is unknown: there are %s%s%s", ti_cli_quote (text, quoted), list,
-                   can (self, TI_TAKES_KEEP) ? ", keep" : "",
-                   can (self, TI_TAKES_DELAY) ? ", and delays of a hedge such as 10ms or p95" : "");
+    return ti_cli_refuse (self->why, "%s is unknown: there are %s%s%s", ti_cli_quote (text, quoted),
+                          list, can (self, TI_TAKES_KEEP) ? ", keep" : "",
+                          can (self, TI_TAKES_DELAY) ? ", and delays of a hedge such as 10ms or p95"
+                                                     : "");
 }
 
 /* What follows a stroke. */
@@ -220,11 +211,11 @@ static int parse_part (struct reading *self, const char *text)
     if (!can (self, TI_TAKES_DELAY) || ti_hedge_parse (text, &hedge))
         return refuse_part (self, text);
     if (!takes (self, TI_TAKES_DELAY))
-        return refuse (self->why, "%s sends no copy later: a delay belongs to %s",
-                       self->policy.word->name,
-                       name_those (TI_TAKES_DELAY, self->grammar->more, list));
+        return ti_cli_refuse (self->why, "%s sends no copy later: a delay belongs to %s",
+                              self->policy.word->name,
+                              name_those (TI_TAKES_DELAY, self->grammar->more, list));
     if (self->policy.hedge.kind != TI_HEDGE_NONE)
-        return refuse (self->why, "/%.40s is the second delay of the hedge: give one", text);
+        return ti_cli_refuse (self->why, "/%.40s is the second delay of the hedge: give one", text);
     return set_hedge (self, text);
 }
 
@@ -277,7 +268,7 @@ int ti_policy_parse (const char *text,
     size_t length = strlen (text);
     self.policy.stagger_ns = TIED_STAGGER_AUTO;
     if (length >= sizeof copy)
-        return refuse (why, "%s is too long for a policy", ti_cli_quote (text, quoted));
+        return ti_cli_refuse (why, "%s is too long for a policy", ti_cli_quote (text, quoted));
     memcpy (copy, text, length + 1);
     int rc = parse_pieces (&self, copy);
     if (rc == 0)
