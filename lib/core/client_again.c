@@ -71,15 +71,25 @@ send_again (ti_core *self, uint32_t token, uint32_t replica, uint32_t flags, boo
     ti_client_schedule (self, token);
 }
 
+/* The budget lets the call have a re-issue or its last try. */
+static bool may_send_again (ti_core *self, uint32_t token)
+{
+    const uint32_t method = ti_call_at (self, token)->method;
+    if (ti_method_may_send_again (ti_method_at (self, method)))
+        return true;
+    ti_client_count_not_sent (self, method, TIED_NOT_SENT_BUDGET);
+    return false;
+}
+
 static void finish (ti_core *self, uint32_t token)
 {
-    ti_client_complete (self, token, ti_race_outcome (&ti_call_at (self, token)->race), NULL);
+    ti_client_finish (self, token, ti_race_outcome (&ti_call_at (self, token)->race));
 }
 
 /* Too late for a further copy. A doubtful one may win until the deadline, which is near. */
 static void no_time (ti_core *self, uint32_t token)
 {
-    ti_client_count_not_sent (self, TIED_NOT_SENT_DEADLINE_NEAR);
+    ti_client_count_not_sent (self, ti_call_at (self, token)->method, TIED_NOT_SENT_DEADLINE_NEAR);
     if (ti_call_at (self, token)->race.alive)
         ti_client_schedule (self, token);
     else
@@ -109,6 +119,10 @@ static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, ui
     ti_client_stop_waiting (self, token);
     if (is_further && ti_client_is_deadline_near (self, call)) {
         no_time (self, token);
+        return;
+    }
+    if ((next == TI_RACE_LAST || next == TI_RACE_REISSUE) && !may_send_again (self, token)) {
+        finish (self, token);
         return;
     }
     uint32_t replica;
@@ -143,7 +157,7 @@ static void carry_out (ti_core *self, uint32_t token, enum ti_race_next next, ui
         return;
     case TI_RACE_END:
         if (reason == TIED_REJECT_NONE && call->race.is_idempotent)
-            ti_client_count_not_sent (self, TIED_NOT_SENT_COPIES_MAX);
+            ti_client_count_not_sent (self, call->method, TIED_NOT_SENT_COPIES_MAX);
         finish (self, token);
         return;
     case TI_RACE_SEND_TIED:
@@ -179,13 +193,28 @@ static void lose_dropped (ti_core *self, uint32_t token, uint8_t refused)
     }
 }
 
+/* Reasons that say how much there is to do, and not what the copy is. */
+static bool is_overload (uint8_t reason)
+{
+    return reason == TIED_REJECT_BUSY || reason == TIED_REJECT_FULL ||
+           reason == TIED_REJECT_TOO_LATE;
+}
+
 void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason)
 {
     struct ti_call *call = ti_call_at (self, token);
     ti_client_unlink (self, token, copy);
-    ti_race_refused (&call->race, copy, reason);
     self->counters.copies_rejected++;
-    if (copy >= 2)
+    if (reason == TIED_REJECT_DUPLICATE && ti_race_may_unhedge (&call->race, copy) &&
+        call->deadline > self->now && !self->is_stopped) {
+        ti_client_hedge_is_duplicate (self, token, copy);
+        return;
+    }
+    const bool is_reissue = copy >= 2 && call->race.lost != 0;
+    ti_race_refused (&call->race, copy, reason);
+    if (copy > 0 && is_overload (reason))
+        ti_method_refused (ti_method_at (self, call->method), self->now);
+    if (is_reissue && reason != TIED_REJECT_DUPLICATE)
         lose_dropped (self, token, copy);
     const struct ti_copy *c = ti_copy_at (self, token, copy);
     if (reason == TIED_REJECT_DRAINING)
@@ -211,6 +240,8 @@ void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy)
         ti_client_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
     else if (call->race.hedged & TI_RACE_BIT (copy))
         ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
+    if (call->race.hedged & TI_RACE_BIT (copy))
+        ti_method_hedge_unsent (ti_method_at (self, call->method));
     if (is_over (self, token))
         return;
     enum ti_race_next next = ti_race_after_unsent (&call->race);

@@ -29,6 +29,8 @@ void ti_client_send_copy (
     struct ti_copy *c = ti_copy_at (self, token, copy);
     ti_race_sent (&call->race, copy, (flags & TIED_REQUEST_TIED) != 0);
     *c = (struct ti_copy){r->incarnation, replica, r->generation, self->now};
+    if (copy > 0)
+        ti_method_extra (ti_method_at (self, call->method), self->now);
     ti_links_append (ti_links_of (self), ti_replica_list (self, replica),
                      ti_copy_node (self, token, copy));
     r->in_flight++;
@@ -38,9 +40,10 @@ void ti_client_send_copy (
         self->counters.copies_primary++;
     else if (copy == 1)
         self->counters.copies_tied++;
-    else if (call->race.hedged & TI_RACE_BIT (copy))
+    else if (call->race.hedged & TI_RACE_BIT (copy)) {
+        call->hedge_sent = self->now;
         self->counters.copies_hedged++;
-    else
+    } else
         self->counters.copies_reissued++;
     struct tied_client_action *action = ti_emit (self, TIED_CLIENT_ACT_SEND_REQUEST);
     action->token = token;
@@ -87,7 +90,9 @@ void ti_client_stop_waiting (ti_core *self, uint32_t token)
 
 bool ti_client_is_deadline_near (const ti_core *self, const struct ti_call *call)
 {
-    return ti_time_sub (call->deadline, self->now) < self->options.min_remaining_ns;
+    const tied_duration_t policy = ti_method_at_const (self, call->method)->policy.min_remaining_ns;
+    return ti_time_sub (call->deadline, self->now) <
+           ti_max (self->options.min_remaining_ns, policy);
 }
 
 /* Copy 1, as planned or, if is_alone, as the only one. Returns whether it was sent. */
@@ -118,10 +123,10 @@ void ti_client_start (ti_core *self, uint32_t token)
 {
     struct ti_call *call = ti_call_at (self, token);
     const struct ti_pick pick = ti_client_picker (self);
-    const bool is_pair = call->mode == TIED_MODE_TIED && call->race.is_idempotent &&
-                         ti_race_has_room_to_tie (&call->race);
+    const bool is_pair = ti_is_pair (call) && ti_race_has_room_to_tie (&call->race);
     uint32_t primary;
     uint32_t sibling = TIED_NO_REPLICA;
+    call->first_sent = self->now;
     ti_client_start_hedge_delay (self, call);
     if (is_pair) {
         ti_pick_pair (&pick, &primary, &sibling);
@@ -157,32 +162,59 @@ static uint64_t next_sequence (ti_core *self)
     return self->next_sequence++;
 }
 
+static struct ti_method_verdict judge (ti_core *self, const struct tied_client_submit *submit)
+{
+    const struct ti_method_wish wish = {.mode = submit->mode,
+                                        .is_idempotent = submit->is_idempotent,
+                                        .is_inner = submit->is_inner,
+                                        .depth_milli =
+                                            ti_load_mean (&self->mean) * 1000 / TI_LOAD_UNIT,
+                                        .hedge_ns = submit->hedge_ns};
+    struct ti_method_verdict verdict;
+    ti_method_begin (ti_method_at (self, submit->method), &wish, &self->prng,
+                     TI_AT (struct ti_method_scratch, self, self->scratch), self->now, &verdict);
+    return verdict;
+}
+
 void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
 {
     const uint32_t token = submit->token;
     struct ti_call *call = ti_call_at (self, token);
+    const struct ti_method_verdict verdict = judge (self, submit);
+    const struct tied_policy *policy = &ti_method_at (self, submit->method)->policy;
+    const uint32_t copies_max =
+        submit->copies_max ? (uint32_t)ti_min (submit->copies_max, self->options.copies_max)
+                           : self->options.copies_max;
     *call = (struct ti_call){.sequence = next_sequence (self),
                              .submitted = self->now,
                              .deadline = submit->deadline,
-                             .stagger_ns = submit->stagger_ns,
+                             .stagger_ns = submit->stagger_ns == TIED_STAGGER_POLICY
+                                               ? policy->stagger_ns
+                                               : submit->stagger_ns,
                              .sibling = TIED_NO_REPLICA,
-                             .mode = (uint8_t)submit->mode,
+                             .method = (uint16_t)submit->method,
+                             .mode = (uint8_t)verdict.mode,
+                             .kept_copy = TI_NO_COPY,
                              .is_live = true};
-    ti_race_init (&call->race, submit->is_idempotent, self->options.copies_max);
-    *ti_slot_at (self, call->sequence) = (struct ti_slot){
-        .sequence = call->sequence, .token = token, .ran_copy = TI_NO_COPY, .is_used = true};
+    ti_race_init (&call->race, verdict.is_idempotent, copies_max);
+    *ti_slot_at (self, call->sequence) = (struct ti_slot){.sequence = call->sequence,
+                                                          .token = token,
+                                                          .method = (uint16_t)submit->method,
+                                                          .ran_copy = TI_NO_COPY,
+                                                          .is_used = true};
     self->live_calls++;
     self->counters.submitted++;
     struct tied_client_action *accepted = ti_emit (self, TIED_CLIENT_ACT_ACCEPTED);
     accepted->token = token;
     accepted->call = ti_call_id (self, call);
-    if (call->mode == TIED_MODE_TIED && !submit->is_idempotent)
-        ti_client_not_sent (self, call, TIED_NOT_SENT_NOT_IDEMPOTENT);
-    else if (call->mode == TIED_MODE_TIED && !ti_race_has_room_to_tie (&call->race))
-        ti_client_not_sent (self, call, TIED_NOT_SENT_COPIES_MAX);
-    ti_client_plan_hedge (self, token, submit->hedge_ns);
+    if (verdict.not_tied)
+        ti_client_not_sent (self, call, (enum tied_not_sent)verdict.not_tied);
+    else if (ti_is_pair (call) && !ti_race_has_room_to_tie (&call->race))
+        ti_client_not_sent (
+            self, call, submit->copies_max ? TIED_NOT_SENT_CHAIN_STOP : TIED_NOT_SENT_COPIES_MAX);
+    ti_client_plan_hedge (self, token, &verdict);
     if (call->deadline <= self->now) {
-        if (call->mode == TIED_MODE_TIED)
+        if (ti_is_pair (call))
             ti_client_not_sent (self, call, TIED_NOT_SENT_DEADLINE_NEAR);
         ti_client_complete (self, token, TIED_OUTCOME_DEADLINE, NULL);
     } else if (self->usable_count == 0) {
@@ -190,12 +222,6 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
     } else {
         ti_client_start (self, token);
     }
-}
-
-void ti_client_won (ti_core *self, uint32_t token, const struct tied_client_event *reply)
-{
-    ti_client_complete (
-        self, token, reply->u.reply.status == 0 ? TIED_OUTCOME_OK : TIED_OUTCOME_APP_ERROR, reply);
 }
 
 void ti_client_cancel (ti_core *self, uint32_t token)
@@ -206,8 +232,7 @@ void ti_client_cancel (ti_core *self, uint32_t token)
 void ti_client_expire (ti_core *self, uint32_t token)
 {
     const bool has_left = ti_race_has_left (&ti_call_at (self, token)->race);
-    ti_client_complete (self, token, has_left ? TIED_OUTCOME_DEADLINE : TIED_OUTCOME_UNAVAILABLE,
-                        NULL);
+    ti_client_finish (self, token, has_left ? TIED_OUTCOME_DEADLINE : TIED_OUTCOME_UNAVAILABLE);
 }
 
 void ti_client_timer (ti_core *self, uint32_t token)

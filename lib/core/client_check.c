@@ -25,8 +25,9 @@ static const struct ti_link *links_of (const ti_core *self)
 static void check_counters (const ti_core *self)
 {
     const struct tied_client_counters *n = &self->counters;
-    TI_ASSERT (n->copies_sent == n->copies_won + n->copies_lost_race + n->copies_rejected +
-                                     n->copies_lost + n->copies_abandoned + self->copies_in_flight);
+    TI_ASSERT (n->copies_sent == n->copies_won + n->copies_lost_race + n->copies_failed +
+                                     n->copies_rejected + n->copies_lost + n->copies_abandoned +
+                                     self->copies_in_flight);
     TI_ASSERT (n->copies_sent ==
                n->copies_primary + n->copies_tied + n->copies_hedged + n->copies_reissued);
     TI_ASSERT (n->wins_tied + n->wins_hedged <= n->calls_ok + n->calls_app_error);
@@ -107,6 +108,8 @@ void tied_client_core_check (const tied_client_core_t *self)
     check_counters (self);
     ti_heap_check (&self->due);
     ti_heap_check (&self->beats);
+    for (uint32_t method = 0; method < self->options.methods_max; method++)
+        ti_method_check (ti_method_at_const (self, method));
     for (uint32_t token = 0; token < self->options.calls_max; token++) {
         const struct ti_call *call = call_at (self, token);
         check_call (self, token);
@@ -167,6 +170,9 @@ static void add_call (const ti_core *self, struct hash *hash, uint32_t token)
     add (hash, race->is_planned ? call->stagger_due - self->now : 0);
     add (hash, race->is_hedge_planned && race->sent ? call->hedge_due - self->now : 0);
     add (hash, call->hedge_ns);
+    add (hash, (uint64_t)call->method << 32 | (uint64_t)call->kept_copy << 16 | call->hedge_tries);
+    add (hash, race->failed);
+    add (hash, race->is_hedge_planned || race->hedged ? self->now - call->first_sent : 0);
     add (hash, (uint64_t)call->hedge_not_sent << 24 | (uint64_t)race->hedged << 8 |
                    (uint64_t)race->is_hedge_planned);
     add (hash, (uint64_t)race->sent << 48 | (uint64_t)race->alive << 32 |
@@ -182,6 +188,20 @@ static void add_call (const ti_core *self, struct hash *hash, uint32_t token)
         add (hash, c->replica);
         add (hash, self->now - c->sent);
     }
+}
+
+/* Not what is learned: a core that learns has no two states alike. */
+static void add_method (const ti_core *self, struct hash *hash, uint32_t number)
+{
+    const struct ti_method *method = ti_method_at_const (self, number);
+    add (hash, (uint64_t)method->budget.tokens);
+    if (!method->policy.is_governed)
+        return;
+    add (hash, method->governor.state);
+    add_time (self, hash, method->governor.since);
+    for (int slice = 0; slice < TI_GOVERNOR_SLICES; slice++)
+        for (int event = 0; event < TI_GOVERNOR_EVENTS; event++)
+            add (hash, method->governor.counts[slice][event]);
 }
 
 static void add_replica (const ti_core *self, struct hash *hash, uint32_t replica)
@@ -220,6 +240,8 @@ uint64_t tied_client_core_hash (const tied_client_core_t *self)
     for (uint32_t token = 0; token < self->options.calls_max; token++)
         if (call_at (self, token)->is_live)
             add_call (self, &hash, token);
+    for (uint32_t method = 0; method < self->options.methods_max; method++)
+        add_method (self, &hash, method);
     for (uint32_t replica = 0; replica < self->replica_count; replica++)
         add_replica (self, &hash, replica);
     for (uint32_t i = 0; i < self->usable_count; i++)

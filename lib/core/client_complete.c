@@ -15,9 +15,10 @@ void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy)
     self->copies_in_flight--;
 }
 
-void ti_client_count_not_sent (ti_core *self, enum tied_not_sent reason)
+void ti_client_count_not_sent (ti_core *self, uint32_t method, enum tied_not_sent reason)
 {
     struct tied_client_counters *n = &self->counters;
+    ti_method_at (self, method)->counters.not_sent[reason]++;
     switch (reason) {
     case TIED_NOT_SENT_NOT_IDEMPOTENT:
         n->not_sent_not_idempotent++;
@@ -73,7 +74,7 @@ void ti_client_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent
     if (call->not_sent != TIED_NOT_SENT_NONE)
         return;
     call->not_sent = (uint8_t)reason;
-    ti_client_count_not_sent (self, reason);
+    ti_client_count_not_sent (self, call->method, reason);
 }
 
 /* A hedge that is still planned was not needed, or had no first copy to follow. */
@@ -170,8 +171,8 @@ static void send_cancels (ti_core *self,
     }
 }
 
-/* A sibling that the winner has told, and that had not started, has dropped its copy. */
-static uint16_t dropped_by_peer (const struct ti_race *race, const struct tied_client_event *reply)
+uint16_t ti_client_dropped_by_peer (const struct ti_race *race,
+                                    const struct tied_client_event *reply)
 {
     const uint16_t pair = TI_RACE_BIT (0) | TI_RACE_BIT (1);
     const uint32_t flags = reply->u.reply.flags;
@@ -193,14 +194,17 @@ static void fill_win (ti_core *self,
     out->status = reply->u.reply.status;
     out->winner = reply->replica;
     out->winner_copy = copy;
+    out->is_kept = reply == TI_AT (struct tied_client_event, self, self->kept) + token;
     out->queue_ns = reply->u.reply.queue_ns;
     out->service_ns = reply->u.reply.service_ns;
     out->both_ran = (reply->u.reply.flags & TIED_REPLY_SIBLING_STARTED) != 0 &&
                     (call->race.sent & ~TI_RACE_BIT (copy)) != 0;
     slot->ran_copy = copy;
     slot->both_ran = out->both_ran;
-    if (out->both_ran)
+    if (out->both_ran) {
         self->counters.duplicates++;
+        ti_method_duplicate (ti_method_at (self, call->method), self->now);
+    }
     if (copy == 1)
         self->counters.wins_tied++;
     else if (call->race.hedged & TI_RACE_BIT (copy))
@@ -208,6 +212,22 @@ static void fill_win (ti_core *self,
     /* A copy that was given up before keeps the count it has. */
     if (was_alive)
         self->counters.copies_won++;
+}
+
+/* What the method learns from the end of a call. */
+static void report (ti_core *self, const struct ti_call *call, uint32_t outcome, uint32_t won)
+{
+    const struct ti_race *race = &call->race;
+    const uint16_t pair = TI_RACE_BIT (0) | TI_RACE_BIT (1);
+    const struct ti_method_end end = {.outcome = outcome,
+                                      .was_sent = race->sent != 0,
+                                      .was_tied = (race->tied & pair) == pair,
+                                      .was_lost = race->lost != 0,
+                                      .was_hedged = race->hedged != 0,
+                                      .hedge_won = won < 16 && (race->hedged & TI_RACE_BIT (won)),
+                                      .since_first = self->now - call->first_sent,
+                                      .since_hedge = self->now - call->hedge_sent};
+    ti_method_end (ti_method_at (self, call->method), &end, self->now);
 }
 
 static void retire_all (ti_core *self, uint32_t token, uint32_t outcome, uint32_t winner_copy)
@@ -236,7 +256,7 @@ void ti_client_complete (ti_core *self,
     struct ti_call *call = ti_call_at (self, token);
     struct ti_slot *slot = ti_slot_at (self, call->sequence);
     TI_ASSERT (call->is_live && slot->token == token && slot->sequence == call->sequence);
-    if (call->mode == TIED_MODE_TIED && !(call->race.sent & TI_RACE_BIT (1)))
+    if (ti_is_pair (call) && !(call->race.sent & TI_RACE_BIT (1)))
         ti_client_not_sent (
             self, call, call->race.is_planned ? TIED_NOT_SENT_ANSWERED : TIED_NOT_SENT_NO_SIBLING);
     drop_hedge (self, call);
@@ -260,10 +280,11 @@ void ti_client_complete (ti_core *self,
     uint32_t winner_copy = UINT32_MAX;
     if (reply) {
         fill_win (self, token, reply, done);
-        dropped = dropped_by_peer (&call->race, reply);
+        dropped = ti_client_dropped_by_peer (&call->race, reply);
         winner_copy = reply->u.reply.copy;
     }
     count_outcome (self, outcome);
+    report (self, call, outcome, winner_copy);
     send_cancels (self, token, cancel_reason (outcome), done->winner, winner_copy, dropped);
     retire_all (self, token, outcome, winner_copy);
     ti_client_stop_waiting (self, token);

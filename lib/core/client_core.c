@@ -41,6 +41,8 @@ static void late_reply (ti_core *self, struct tied_call_id id, uint8_t copy)
     } else if (slot->ran_copy != copy) {
         slot->both_ran = true;
         self->counters.duplicates++;
+        if (slot->ran_copy <= 1 && copy <= 1)
+            ti_method_duplicate (ti_method_at (self, slot->method), self->now);
     }
 }
 
@@ -68,7 +70,7 @@ static void on_reply (ti_core *self, const struct tied_client_event *ev)
         self->counters.foreign_replies++;
     else {
         measure (self, token, ev);
-        ti_client_won (self, token, ev);
+        ti_client_answered (self, token, ev);
     }
 }
 
@@ -103,12 +105,17 @@ static int check_submit (ti_core *self, const struct tied_client_submit *submit)
 {
     if (self->is_stopped)
         return TIED_ERR_STATE;
-    const bool is_stagger_valid =
-        submit->stagger_ns == TIED_STAGGER_AUTO || submit->stagger_ns <= TIED_S (3600);
-    const bool is_hedge_valid = submit->hedge_ns == TIED_NEVER || submit->hedge_ns <= TIED_S (3600);
+    const bool is_stagger_valid = submit->stagger_ns == TIED_STAGGER_AUTO ||
+                                  submit->stagger_ns == TIED_STAGGER_POLICY ||
+                                  submit->stagger_ns <= TIED_S (3600);
+    const bool is_hedge_valid = submit->hedge_ns == TIED_NEVER ||
+                                submit->hedge_ns == TIED_HEDGE_POLICY ||
+                                submit->hedge_ns <= TIED_S (3600);
+    const bool is_mode_valid = submit->mode == TIED_MODE_SINGLE || submit->mode == TIED_MODE_TIED ||
+                               submit->mode == TIED_MODE_POLICY;
     if (submit->token >= self->options.calls_max || ti_call_at (self, submit->token)->is_live ||
-        (submit->mode != TIED_MODE_SINGLE && submit->mode != TIED_MODE_TIED) || !is_stagger_valid ||
-        !is_hedge_valid)
+        submit->method >= self->options.methods_max || submit->copies_max > TIED_COPIES_MAX ||
+        !is_mode_valid || !is_stagger_valid || !is_hedge_valid)
         return TIED_ERR_INVAL;
     return 0;
 }

@@ -31,6 +31,13 @@ static size_t lay_out (ti_core *self,
     end += ti_align (o->replicas_max * sizeof (uint32_t));
     self->links = end;
     end += ti_align ((copies + o->replicas_max + o->calls_max + 2) * sizeof (struct ti_link));
+    self->methods = end;
+    self->method_size = ti_align (sizeof (struct ti_method)) + ti_method_size (o->learn_ns);
+    end += o->methods_max * self->method_size;
+    self->scratch = end;
+    end += o->learn_ns ? ti_align (sizeof (struct ti_method_scratch)) : 0;
+    self->kept = end;
+    end += ti_align (o->calls_max * sizeof (struct tied_client_event));
     *out_due = end;
     end += ti_heap_size (o->calls_max);
     *out_beats = end;
@@ -67,6 +74,10 @@ tied_client_core_init (void *memory, size_t size, const struct tied_client_core_
     self->stagger = (struct ti_stagger){.floor_ns = options->stagger_floor_ns,
                                         .ceiling_ns = options->stagger_ceiling_ns,
                                         .initial_ns = options->stagger_initial_ns};
+    for (uint32_t i = 0; i < options->methods_max; i++) {
+        struct ti_method *method = ti_method_at (self, i);
+        ti_method_init (method, TI_AT (char, method, ti_align (sizeof *method)), options->learn_ns);
+    }
     ti_heap_init (&self->due, options->calls_max, due - offsetof (ti_core, due));
     ti_heap_init (&self->beats, options->replicas_max, beats - offsetof (ti_core, beats));
     for (uint32_t i = 0; i <= self->slot_mask; i++)
@@ -111,5 +122,32 @@ int tied_client_core_replica (const tied_client_core_t *self,
                                         .load_at = r->load_at,
                                         .in_flight = r->in_flight,
                                         .round_trip_ns = ti_delay_round_trip (&r->delay)};
+    return 0;
+}
+
+int tied_client_core_set_policy (tied_client_core_t *self,
+                                 uint32_t method,
+                                 const struct tied_policy *policy)
+{
+    if (method >= self->options.methods_max || tied_policy_check (policy, NULL))
+        return TIED_ERR_INVAL;
+    ti_method_change (ti_method_at (self, method), policy);
+    return 0;
+}
+
+const struct tied_policy *tied_client_core_policy (const tied_client_core_t *self, uint32_t method)
+{
+    if (method >= self->options.methods_max)
+        return NULL;
+    return &ti_method_at_const (self, method)->policy;
+}
+
+int tied_client_core_method (const tied_client_core_t *self,
+                             uint32_t method,
+                             struct tied_client_method *out)
+{
+    if (method >= self->options.methods_max)
+        return TIED_ERR_INVAL;
+    ti_method_status (ti_method_at_const (self, method), out);
     return 0;
 }

@@ -1,12 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The hedge: one further copy of a call whose others are slow, to an instance that holds none of
- * them. Here is when it may go and where to; how long its delay is, the caller has said.
+ * them. Here is when it may go and where to; how long its delay is, the caller or its method has
+ * said.
+ *
+ * With no instance but those of a tied pair it goes to one of these two. One of them has started
+ * the call by then, and the other has dropped its copy and can run it anew; which is which the
+ * client is not told. It asks copy 1's replica first, for mostly copy 0 starts. A replica that
+ * holds the call refuses as a duplicate, and then the hedge was never there: the other one is
+ * asked. If both hold it, the call still waits in both queues, where a third copy is no use: it is
+ * asked again after as much time as it has been pending.
  *
  * What forbids a hedge only skips it: a call never ends for the want of one [CL-02]. One that fails
  * retires only itself while another copy is alive [CL-11].
  */
 #include "core/client_state.h"
+
+/* Times that the two replicas of a pair are asked: with a delay of 10 ms after 10, 20, 40 and 80.
+ */
+#define TRIES_MAX 8
 
 void ti_client_hedge_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason)
 {
@@ -14,23 +26,26 @@ void ti_client_hedge_not_sent (ti_core *self, struct ti_call *call, enum tied_no
     if (call->hedge_not_sent != TIED_NOT_SENT_NONE)
         return;
     call->hedge_not_sent = (uint8_t)reason;
-    ti_client_count_not_sent (self, reason);
+    ti_client_count_not_sent (self, call->method, reason);
 }
 
-void ti_client_plan_hedge (ti_core *self, uint32_t token, tied_duration_t hedge_ns)
+void ti_client_plan_hedge (ti_core *self, uint32_t token, const struct ti_method_verdict *verdict)
 {
     struct ti_call *call = ti_call_at (self, token);
-    if (hedge_ns == TIED_HEDGE_NONE || hedge_ns == TIED_NEVER)
+    const bool is_tied = ti_is_pair (call) && ti_race_has_room_to_tie (&call->race);
+    if (verdict->not_hedged) {
+        ti_client_hedge_not_sent (self, call, (enum tied_not_sent)verdict->not_hedged);
         return;
-    const bool is_tied = call->mode == TIED_MODE_TIED && ti_race_has_room_to_tie (&call->race);
-    if (!call->race.is_idempotent) {
-        ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_NOT_IDEMPOTENT);
-    } else if (!ti_race_has_room_to_hedge (&call->race, is_tied)) {
+    }
+    if (verdict->hedge_ns == TIED_NEVER)
+        return;
+    TI_ASSERT (call->race.is_idempotent);
+    if (!ti_race_has_room_to_hedge (&call->race, is_tied)) {
         ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_COPIES_MAX);
     } else if (call->deadline <= self->now) {
         ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_DEADLINE_NEAR);
     } else {
-        call->hedge_ns = hedge_ns == TIED_HEDGE_NOW ? 0 : hedge_ns;
+        call->hedge_ns = verdict->hedge_ns;
         call->race.is_hedge_planned = true;
     }
 }
@@ -38,6 +53,16 @@ void ti_client_plan_hedge (ti_core *self, uint32_t token, tied_duration_t hedge_
 void ti_client_start_hedge_delay (ti_core *self, struct ti_call *call)
 {
     call->hedge_due = ti_time_add (self->now, call->hedge_ns);
+}
+
+/* Of a tied pair that is still one: the replica to ask, or TIED_NO_REPLICA. */
+static uint32_t choose_of_pair (ti_core *self, uint32_t token)
+{
+    const struct ti_call *call = ti_call_at (self, token);
+    if (!ti_race_is_pair (&call->race) || call->hedge_tries >= TRIES_MAX)
+        return TIED_NO_REPLICA;
+    const struct ti_copy *c = ti_copy_at (self, token, call->hedge_tries % 2 == 0 ? 1 : 0);
+    return ti_client_is_usable (self, c->replica) ? c->replica : TIED_NO_REPLICA;
 }
 
 /* Not where a copy is or will be, nor where one could not be sent [CL-19]; rather not where one was
@@ -70,12 +95,34 @@ void ti_client_send_hedge (ti_core *self, uint32_t token)
         ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_COPIES_MAX);
         return;
     }
-    const uint32_t replica = choose (self, token);
+    uint32_t replica = choose (self, token);
+    if (replica == TIED_NO_REPLICA)
+        replica = choose_of_pair (self, token);
     if (replica == TIED_NO_REPLICA) {
         ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_NO_SIBLING);
+        return;
+    }
+    const uint32_t against = ti_method_may_hedge (ti_method_at (self, call->method));
+    if (against) {
+        ti_client_hedge_not_sent (self, call, (enum tied_not_sent)against);
         return;
     }
     ti_race_hedge (race);
     ti_client_send_copy (self, token, race->next_copy, replica,
                          race->lost ? (uint32_t)TIED_REQUEST_REISSUE : 0, TIED_NO_REPLICA);
+}
+
+void ti_client_hedge_is_duplicate (ti_core *self, uint32_t token, uint8_t copy)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    ti_method_hedge_unsent (ti_method_at (self, call->method));
+    ti_race_unhedge (&call->race, copy);
+    call->hedge_tries++;
+    /* The other one now; after both have been asked, later. */
+    call->hedge_due = call->hedge_tries % 2 == 1
+                          ? self->now
+                          : ti_time_add (self->now, ti_time_sub (self->now, call->first_sent));
+    if (call->hedge_due == self->now)
+        ti_client_send_hedge (self, token);
+    ti_client_schedule (self, token);
 }

@@ -20,6 +20,8 @@ void tied_client_core_options_init (struct tied_client_core_options *options)
         .stagger_initial_ns = TIED_MS (1),
         .heartbeat_ns = TIED_MS (200),
         .heartbeat_misses = 3,
+        .methods_max = 1,
+        .learn_ns = TIED_S (10),
     };
 }
 
@@ -59,6 +61,10 @@ static const char *first_bad_field (const struct tied_client_core_options *o)
         return "heartbeat_ns";
     if (!is_in (o->heartbeat_misses, 1, 100))
         return "heartbeat_misses";
+    if (!is_in (o->methods_max, 1, 1024))
+        return "methods_max";
+    if (o->learn_ns != 0 && !is_in (o->learn_ns, TIED_MS (10), AGE_MAX))
+        return "learn_ns";
     return NULL;
 }
 

@@ -26,6 +26,7 @@
 #include "base/util.h"
 #include "core/delay.h"
 #include "core/load.h"
+#include "core/method.h"
 #include "core/pick.h"
 #include "core/race.h"
 #include "core/stagger.h"
@@ -50,11 +51,16 @@ struct ti_call {
     tied_duration_t stagger_ns; /* asked for, TIED_STAGGER_AUTO included; then the one used */
     tied_time_t hedge_due;      /* valid while the hedge is planned and a copy was sent */
     tied_duration_t hedge_ns;   /* 0: at once */
+    tied_time_t first_sent;     /* copy 0 */
+    tied_time_t hedge_sent;     /* valid if race.hedged */
     uint64_t sibling_instance;  /* incarnation named in copy 0's header */
     uint32_t sibling;           /* replica of copy 1, valid while it is planned */
-    uint8_t mode;               /* enum tied_mode */
-    uint8_t not_sent;           /* enum tied_not_sent */
-    uint8_t hedge_not_sent;     /* enum tied_not_sent */
+    uint16_t method;
+    uint8_t hedge_tries;    /* refused as a duplicate so often */
+    uint8_t mode;           /* enum tied_mode */
+    uint8_t kept_copy;      /* whose error was kept; TI_NO_COPY: none */
+    uint8_t not_sent;       /* enum tied_not_sent */
+    uint8_t hedge_not_sent; /* enum tied_not_sent */
     bool is_live;
     bool is_waiting;
     struct ti_race race;
@@ -70,10 +76,11 @@ struct ti_copy {
 /* A call sequence -> its token while live; then, until the slot is used again, what ran. */
 struct ti_slot {
     uint64_t sequence;
-    uint32_t token;   /* TI_NO_TOKEN: ended or never used */
+    uint32_t token; /* TI_NO_TOKEN: ended or never used */
+    uint16_t method;
     uint8_t ran_copy; /* a copy known to have run, TI_NO_COPY: none */
-    bool both_ran;    /* a duplicate was counted */
-    bool is_used;
+    bool is_used : 1;
+    bool both_ran : 1; /* a duplicate was counted */
 };
 
 struct tied_client_core {
@@ -103,6 +110,10 @@ struct tied_client_core {
     size_t replicas; /* ti_replica [replicas_max] */
     size_t usable;   /* u32 [replicas_max] */
     size_t links;    /* ti_link [copies + replicas + calls + 2] */
+    size_t methods;  /* methods_max times ti_method and its arrays */
+    size_t method_size;
+    size_t scratch; /* ti_method_scratch, if anything is learned */
+    size_t kept;    /* tied_client_event [calls_max]: the error that was kept, by token */
     /* Two heaps: calls come and go at the front of a small one, and never pass the heartbeats. */
     struct ti_heap due;   /* of calls, by token */
     struct ti_heap beats; /* of replicas: the next heartbeat */
@@ -129,6 +140,16 @@ static inline struct ti_slot *ti_slot_at (ti_core *self, uint64_t sequence)
 static inline struct ti_replica *ti_replica_at (ti_core *self, uint32_t replica)
 {
     return TI_AT (struct ti_replica, self, self->replicas) + replica;
+}
+
+static inline struct ti_method *ti_method_at (ti_core *self, uint32_t method)
+{
+    return TI_AT (struct ti_method, self, self->methods + method * self->method_size);
+}
+
+static inline const struct ti_method *ti_method_at_const (const ti_core *self, uint32_t method)
+{
+    return TI_AT_CONST (struct ti_method, self, self->methods + method * self->method_size);
 }
 
 static inline struct ti_link *ti_links_of (ti_core *self)
@@ -195,12 +216,17 @@ static inline bool ti_has_room (const ti_core *self)
     return self->action_count + TI_CALL_ACTIONS_MAX <= TI_ACTIONS_MAX;
 }
 
+/* The call's mode asks for a pair of copies. */
+static inline bool ti_is_pair (const struct ti_call *call)
+{
+    return call->mode != TIED_MODE_SINGLE;
+}
+
 /* client_calls.c: a call's planned life. Tokens are of live calls unless said otherwise. */
 void ti_client_submit (ti_core *self, const struct tied_client_submit *submit);
 /* First copies of a call that has none; a replica is usable. */
 void ti_client_start (ti_core *self, uint32_t token);
 void ti_client_cancel (ti_core *self, uint32_t token);
-void ti_client_won (ti_core *self, uint32_t token, const struct tied_client_event *reply);
 void ti_client_timer (ti_core *self, uint32_t token);
 /* The deadline has passed. */
 void ti_client_expire (ti_core *self, uint32_t token);
@@ -220,12 +246,20 @@ void ti_client_send_copy (ti_core *self,
 /* The planned copy 1, tied or, if is_alone, as the only one. Returns whether it was sent. */
 bool ti_client_send_sibling (ti_core *self, uint32_t token, bool is_alone);
 
+/* client_answer.c: a reply ends its call, or is an error that waits for the other copies. */
+void ti_client_answered (ti_core *self, uint32_t token, const struct tied_client_event *reply);
+/* No copy will answer any more, or the time is over: with the error that was kept, if one was. */
+void ti_client_finish (ti_core *self, uint32_t token, uint32_t outcome);
+
 /* client_hedge.c: a further copy because the others are slow. */
-void ti_client_plan_hedge (ti_core *self, uint32_t token, tied_duration_t hedge_ns);
+void ti_client_plan_hedge (ti_core *self, uint32_t token, const struct ti_method_verdict *verdict);
 /* The copy that the delay counts from is being sent. */
 void ti_client_start_hedge_delay (ti_core *self, struct ti_call *call);
 /* The planned hedge, or the reason why not. */
 void ti_client_send_hedge (ti_core *self, uint32_t token);
+/* Its replica holds another copy of the call: this one was never there. Another is asked, or the
+ * same ones later. */
+void ti_client_hedge_is_duplicate (ti_core *self, uint32_t token, uint8_t copy);
 /* It will not be sent, or was not: count and keep why; the first reason stays. */
 void ti_client_hedge_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason);
 
@@ -245,11 +279,15 @@ void ti_client_complete (ti_core *self,
                          uint32_t token,
                          uint32_t outcome,
                          const struct tied_client_event *reply);
+/* A sibling that the sender of this reply has told, and that had not started, has dropped its
+ * copy. */
+uint16_t ti_client_dropped_by_peer (const struct ti_race *race,
+                                    const struct tied_client_event *reply);
 /* Take a live copy off its list and out of the counts of copies in flight. */
 void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy);
 /* Count, and keep for the completion, why copy 1 was not sent; the first reason stays. */
 void ti_client_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason);
-void ti_client_count_not_sent (ti_core *self, enum tied_not_sent reason);
+void ti_client_count_not_sent (ti_core *self, uint32_t method, enum tied_not_sent reason);
 
 /* client_replicas.c: the replica state machine. */
 void ti_client_link_up (ti_core *self, uint32_t replica);

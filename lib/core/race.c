@@ -43,6 +43,29 @@ void ti_race_hedge (struct ti_race *self)
     self->hedged = TI_RACE_BIT (self->next_copy);
 }
 
+bool ti_race_is_pair (const struct ti_race *self)
+{
+    const uint16_t pair = TI_RACE_BIT (0) | TI_RACE_BIT (1);
+    return (self->tied & self->alive & pair) == pair;
+}
+
+bool ti_race_may_unhedge (const struct ti_race *self, uint8_t copy)
+{
+    return (self->hedged & self->alive & TI_RACE_BIT (copy)) && copy + 1 == self->next_copy &&
+           ti_race_is_pair (self);
+}
+
+void ti_race_unhedge (struct ti_race *self, uint8_t copy)
+{
+    TI_ASSERT (ti_race_may_unhedge (self, copy));
+    self->sent = (uint16_t)(self->sent & ~TI_RACE_BIT (copy));
+    self->alive = (uint16_t)(self->alive & ~TI_RACE_BIT (copy));
+    self->hedged = 0;
+    self->next_copy--;
+    self->copies_sent--;
+    self->is_hedge_planned = true;
+}
+
 bool ti_race_is_certain (const struct ti_race *self)
 {
     const unsigned siblings_lost = (self->lost & 1u) << 1 | (self->lost >> 1 & 1u);
@@ -90,6 +113,12 @@ void ti_race_unsent (struct ti_race *self, uint8_t copy)
 {
     retire (self, copy);
     self->unsent |= TI_RACE_BIT (copy);
+}
+
+void ti_race_failed (struct ti_race *self, uint8_t copy)
+{
+    retire (self, copy);
+    self->failed |= TI_RACE_BIT (copy);
 }
 
 /* Reasons that another replica would give as well, or that leave no time to ask one. */
@@ -150,6 +179,14 @@ enum ti_race_next ti_race_after_unsent (const struct ti_race *self)
     return ti_race_may_send (self) ? TI_RACE_REROUTE : TI_RACE_END;
 }
 
+/* The error is an answer: nothing is sent again for its sake, only what was planned goes sooner. */
+enum ti_race_next ti_race_after_failure (const struct ti_race *self)
+{
+    if (is_sibling_due (self))
+        return TI_RACE_SEND_TIED;
+    return ti_race_is_certain (self) ? TI_RACE_GO_ON : TI_RACE_END;
+}
+
 uint32_t ti_race_outcome (const struct ti_race *self)
 {
     if (ti_race_may_have_executed (self) || self->first_reject == TIED_REJECT_NONE)
@@ -177,7 +214,7 @@ void ti_race_check (const struct ti_race *self)
     for (unsigned copy = 0; copy < 16; copy++) {
         const unsigned bit = 1u << copy;
         const int fates = !!(self->alive & bit) + !!(self->lost & bit) + !!(self->refused & bit) +
-                          !!(self->unsent & bit);
+                          !!(self->unsent & bit) + !!(self->failed & bit);
         TI_ASSERT (fates == !!(self->sent & bit));
         TI_ASSERT (!(self->sent & bit) || copy < self->next_copy);
         numbers += !!(self->sent & bit);

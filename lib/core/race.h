@@ -4,7 +4,7 @@
  * lost or could not be sent. It decides; it sends nothing, knows no replica and no time.
  *
  * Invariants (ti_race_check):
- * 1. every number in sent is in exactly one of alive, lost, refused and unsent;
+ * 1. every number in sent is in exactly one of alive, lost, refused, unsent and failed;
  * 2. tied is a subset of sent and of {0, 1};
  * 3. at most copies_max numbers are in sent, and next_copy is above all of them;
  * 4. while copy 1 is planned, it is not in sent, copy 0 is alive and the call is idempotent;
@@ -25,6 +25,7 @@ struct ti_race {
     uint16_t lost;    /* their replica was lost: may have executed */
     uint16_t refused; /* definitely not executed */
     uint16_t unsent;  /* never left this process: definitely not executed */
+    uint16_t failed;  /* answered with an application error that did not end the call */
     uint16_t hedged;  /* the hedge: subset of sent */
     uint8_t copies_sent;
     uint8_t copies_max;
@@ -65,6 +66,14 @@ bool ti_race_may_hedge (const struct ti_race *self);
 /* The next copy, which has to be sent right after, is the hedge. Precondition: it is planned. */
 void ti_race_hedge (struct ti_race *self);
 
+/* Both copies of a tie are there: one of them runs or will. */
+bool ti_race_is_pair (const struct ti_race *self);
+
+/* The hedge of a pair, the copy that was sent last, was never there: its number is free and it is
+ * planned again. */
+bool ti_race_may_unhedge (const struct ti_race *self, uint8_t copy);
+void ti_race_unhedge (struct ti_race *self, uint8_t copy);
+
 /* Some live copy will be answered unless its replica is lost. The opposite, a doubtful copy, is a
  * tied one whose sibling was lost: the sibling may have started and had this one dropped, of which
  * a client learns nothing. It can win the call, but it cannot keep it alive. */
@@ -74,12 +83,14 @@ bool ti_race_is_certain (const struct ti_race *self);
 void ti_race_refused (struct ti_race *self, uint8_t copy, uint8_t reason);
 void ti_race_lost (struct ti_race *self, uint8_t copy);
 void ti_race_unsent (struct ti_race *self, uint8_t copy);
+void ti_race_failed (struct ti_race *self, uint8_t copy);
 
 /* What follows; to be asked once after the copies were retired, and again after a plan failed.
  * They change nothing. */
 enum ti_race_next ti_race_after_refusal (const struct ti_race *self, uint8_t reason);
 enum ti_race_next ti_race_after_loss (const struct ti_race *self);
 enum ti_race_next ti_race_after_unsent (const struct ti_race *self);
+enum ti_race_next ti_race_after_failure (const struct ti_race *self);
 
 /* Outcome of a call that no copy is certain to answer: enum tied_outcome. */
 uint32_t ti_race_outcome (const struct ti_race *self);

@@ -180,6 +180,8 @@ static void step (struct world *self, uint32_t number, const struct tied_client_
         case TIED_CLIENT_ACT_SEND_PING:
             act_probe (self, number, action);
             break;
+        case TIED_CLIENT_ACT_KEEP_REPLY: /* no bodies here */
+            break;
         case TIED_CLIENT_ACT_COMPLETE:
             is_measured = act_complete (self, number, action);
             break;

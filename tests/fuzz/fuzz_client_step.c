@@ -68,6 +68,9 @@ static void take (struct world *world, const struct tied_client_event *ev)
             world->id[a->token] = a->call;
             world->deadline[a->token] = ev->u.submit.deadline;
             break;
+        case TIED_CLIENT_ACT_KEEP_REPLY:
+            TI_ASSERT (world->is_live[a->token] && ev->type == TIED_CLIENT_EV_REPLY);
+            break;
         case TIED_CLIENT_ACT_COMPLETE:
             TI_ASSERT (world->is_live[a->token]);
             TI_ASSERT (ti_call_id_equal (world->id[a->token], a->call));

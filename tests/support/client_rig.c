@@ -17,6 +17,7 @@
 
 #include "base/util.h"
 #include "check.h"
+#include "free_policy.h"
 
 void rig_init (struct rig *rig)
 {
@@ -37,12 +38,19 @@ void rig_start (struct rig *rig)
     CHECK_TRUE (memory != NULL);
     rig->core = tied_client_core_init (memory, rig->size, &rig->options);
     CHECK_TRUE (rig->core != NULL);
+    set_free_policy (rig->core);
 }
 
 void rig_stop (struct rig *rig)
 {
     free (rig->core);
     rig->core = NULL;
+}
+
+static bool is_of_pair (const struct rig_call *call, const struct tied_client_action *action)
+{
+    return call->instance[0] == action->u.request.incarnation ||
+           call->instance[1] == action->u.request.incarnation;
 }
 
 /* A further copy that replaces none: not early, only one, and to no instance that has a copy. */
@@ -54,6 +62,10 @@ judge_hedge (const struct rig *rig, struct rig_call *call, const struct tied_cli
         return;
     CHECK_U64 (rig->now, >=, call->hedge_from);
     CHECK_U64 (++call->hedges, ==, 1);
+    call->hedge = action->u.request.copy;
+    /* Unless it goes to one of a pair that is still one. */
+    if (call->fate[0] == RIG_COPY_OUT && call->fate[1] == RIG_COPY_OUT && is_of_pair (call, action))
+        return;
     for (uint32_t copy = 0; copy <= TIED_COPIES_MAX; copy++)
         if (call->fate[copy] == RIG_COPY_OUT)
             CHECK_U64 (call->instance[copy], !=, action->u.request.incarnation);
@@ -85,6 +97,8 @@ static void judge_send (struct rig *rig, const struct tied_client_action *action
     for (uint32_t other = 0; !call->is_idempotent && other <= TIED_COPIES_MAX; other++)
         CHECK_U64 (call->fate[other], !=, RIG_COPY_OUT);
     judge_hedge (rig, call, action);
+    call->tied += is_tied;
+    call->last_copy = copy;
     call->fate[copy] = RIG_COPY_OUT;
     call->replica[copy] = action->replica;
     call->instance[copy] = action->u.request.incarnation;
@@ -161,6 +175,10 @@ static void judge (struct rig *rig, const struct tied_client_event *ev, uint32_t
         case TIED_CLIENT_ACT_SEND_CANCEL:
             judge_cancel (rig, first, i);
             break;
+        case TIED_CLIENT_ACT_KEEP_REPLY:
+            CHECK_U64 (ev->type, ==, TIED_CLIENT_EV_REPLY);
+            CHECK_TRUE (rig->calls[action->token].is_live);
+            break;
         case TIED_CLIENT_ACT_COMPLETE:
             judge_complete (rig, action);
             break;
@@ -170,6 +188,18 @@ static void judge (struct rig *rig, const struct tied_client_event *ev, uint32_t
             break;
         }
     }
+}
+
+/* The hedge met another copy of its call: its number is free again, unless it was the last copy. */
+static void note_never_there (const struct rig *rig, struct rig_call *call, uint8_t copy)
+{
+    if (call->fate[0] != RIG_COPY_OUT || call->fate[1] != RIG_COPY_OUT || call->tied != 2 ||
+        call->hedges == 0 || call->hedge != copy || call->last_copy != copy ||
+        call->deadline <= rig->now)
+        return;
+    call->fate[copy] = RIG_COPY_NONE;
+    call->hedges--;
+    call->sends--;
 }
 
 /* A refusal or a failed send that names a copy which is out makes it harmless. */
@@ -187,8 +217,11 @@ static void note_harmless (struct rig *rig, const struct tied_client_event *ev)
         struct rig_call *call = &rig->calls[token];
         if (call->is_live && id.epoch == call->id.epoch && id.sequence == call->id.sequence &&
             copy <= TIED_COPIES_MAX && call->fate[copy] == RIG_COPY_OUT &&
-            call->replica[copy] == ev->replica)
+            call->replica[copy] == ev->replica) {
             call->fate[copy] = RIG_COPY_HARMLESS;
+            if (ev->type == TIED_CLIENT_EV_REJECT && ev->u.reject.reason == TIED_REJECT_DUPLICATE)
+                note_never_there (rig, call, copy);
+        }
     }
 }
 

@@ -27,6 +27,9 @@ struct rig_call {
     tied_time_t hedge_from; /* no hedge before that time; TIED_NEVER: none at all */
     uint32_t sends;
     uint32_t hedges;
+    uint32_t tied;      /* copies sent as tied */
+    uint32_t last_copy; /* number sent last */
+    uint32_t hedge;     /* number of the hedge */
     uint8_t fate[TIED_COPIES_MAX + 1];
     uint32_t replica[TIED_COPIES_MAX + 1];
     uint64_t instance[TIED_COPIES_MAX + 1];

@@ -58,7 +58,9 @@ static void on_sent_hedge (struct ledger *self, struct ledger_call *c, const str
         ledger_violate (self, "a hedge that nobody asked for, or a second one", note->call);
     if ((note->flags & TIED_REQUEST_IDEMPOTENT) == 0)
         ledger_violate (self, "a call that is not idempotent was hedged", note->call);
-    if ((c->sent_to & BIT (note->other)) != 0 && is_all_out (c) && !self->crashes)
+    /* Of a pair it may: with no third replica the one that does not run the call is asked. */
+    if ((c->sent_to & BIT (note->other)) != 0 && c->pair[1] == 0 && is_all_out (c) &&
+        !self->crashes)
         ledger_violate (self, "a hedge went where a copy of its call is", note->call);
     c->hedge = note->copy;
     self->marks[LEDGER_MARK_HEDGED]++;
@@ -81,7 +83,7 @@ on_sent_request (struct ledger *self, struct ledger_call *c, const struct node_n
     if (note->sibling == NODE_REPLICA_OF (note->other))
         ledger_violate (self, "a copy names its own replica as sibling", note->call);
     c->copies++;
-    if (c->copies > TIED_COPIES_MAX)
+    if (c->copies - c->met > TIED_COPIES_MAX)
         ledger_violate (self, "more copies than any call may have", note->call);
     if ((c->sent_to & bit) != 0)
         c->repeatable |= bit;
@@ -166,7 +168,7 @@ static void on_complete (struct ledger *self,
     if (done->outcome == TIED_OUTCOME_OK &&
         (note->other == NODE_NOBODY || (c->sent_to & BIT (note->other)) == 0))
         ledger_violate (self, "the winner is a replica that got no copy", note->call);
-    if (done->copies_sent != c->copies)
+    if (done->copies_sent > c->copies || done->copies_sent + c->met < c->copies)
         ledger_violate (self, "copies_sent is not what was sent", note->call);
     if (!done->may_have_executed && c->starts > 0 && !self->repeats)
         ledger_violate (self, "the caller is told that nothing ran, and it ran", note->call);
@@ -241,6 +243,11 @@ void ledger_note (struct ledger *self, const struct node_note *note, tied_time_t
         c->refused |= BIT (note->actor);
         if (c->hedge != 0 && note->copy == c->hedge)
             self->marks[LEDGER_MARK_HEDGE_REFUSED]++;
+        if (note->reason == TIED_REJECT_DUPLICATE && c->hedge != 0 && note->copy == c->hedge) {
+            /* It was never there: its client may send it again, and does not count it then. */
+            c->hedge = 0;
+            c->met++;
+        }
         if (note->reason == TIED_REJECT_STALE)
             self->marks[LEDGER_MARK_STALE]++;
         break;

@@ -71,6 +71,7 @@ struct ledger_call {
     uint8_t given_up;
     uint8_t surely_not_run;
     uint8_t may_hedge;
+    uint8_t met;   /* hedges that were refused because the call was there */
     uint8_t hedge; /* number of the copy that is neither first, tied, nor in place of another */
 };
 

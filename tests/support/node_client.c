@@ -172,6 +172,8 @@ static int step (struct node_client *self,
         case TIED_CLIENT_ACT_SEND_PING:
             send_probe (self, action);
             break;
+        case TIED_CLIENT_ACT_KEEP_REPLY: /* no bodies here */
+            break;
         case TIED_CLIENT_ACT_COMPLETE:
             complete (self, action);
             break;

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/util.h"
+#include "free_policy.h"
 
 static struct explorer *current; /* of the assert handler */
 
@@ -140,6 +141,7 @@ static void begin (struct explorer *self)
     state->client.core = tied_client_core_init (self->block + self->state_size, self->client_size,
                                                 &self->client_options);
     TI_ASSERT (state->client.core != NULL);
+    set_free_policy (state->client.core);
     for (int r = 0; r < 2; r++) {
         TI_ASSERT (tied_client_core_add_replica (state->client.core) == r);
         tiny_start_replica (self, r);
@@ -240,6 +242,8 @@ static void set_options (struct explorer *self)
     const char *field = NULL;
 
     tied_client_core_options_init (client);
+    /* What is learned would make every state another one. */
+    client->learn_ns = 0;
     client->epoch = LEDGER_EPOCH (0);
     client->seed = 1;
     client->calls_max = 1;

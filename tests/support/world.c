@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/util.h"
+#include "free_policy.h"
 
 void world_options_init (struct world_options *options)
 {
@@ -72,6 +73,7 @@ struct world *world_new (const struct world_options *options)
             node->offset = ti_prng_below (&self->network, TIED_S (1000));
         node->core = tied_client_core_init (memory, tied_client_core_size (&client), &client);
         TI_ASSERT (node->core != NULL);
+        set_free_policy (node->core);
         for (uint32_t r = 0; r < options->replicas; r++)
             TI_ASSERT (tied_client_core_add_replica (node->core) == (int)r);
     }

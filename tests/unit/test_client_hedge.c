@@ -177,7 +177,7 @@ static void a_delay_out_of_range_is_refused (void **state)
     struct tied_client_submit call = make (&rig, TIED_MODE_SINGLE, S (3600));
     call.hedge_ns++;
     CHECK_I64 (rig_submit (&rig, &call), ==, TIED_ERR_INVAL);
-    call.hedge_ns = TIED_NEVER - 1;
+    call.hedge_ns = TIED_NEVER - 2;
     CHECK_I64 (rig_submit (&rig, &call), ==, TIED_ERR_INVAL);
     call.hedge_ns = S (3600);
     CHECK_I64 (rig_submit (&rig, &call), ==, 0);

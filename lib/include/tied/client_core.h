@@ -23,6 +23,10 @@ typedef struct tied_client_core tied_client_core_t;
  * in the same step unless that has much other work. */
 #define TIED_HEDGE_NONE 0u
 #define TIED_HEDGE_NOW  1u
+/* mode, stagger_ns, hedge_ns: as the settings of the call's method say. */
+#define TIED_MODE_POLICY    255u
+#define TIED_STAGGER_POLICY (UINT64_MAX - 1)
+#define TIED_HEDGE_POLICY   (UINT64_MAX - 1)
 /* Copies that one call may have at most, whatever the options say. */
 #define TIED_COPIES_MAX 8
 
@@ -62,12 +66,17 @@ struct tied_client_core_options {
     tied_duration_t heartbeat_ns;     /* [1 ms, 1 h] between PINGs to a replica; default 200 ms */
     uint32_t heartbeat_misses;        /* [1, 100] silent intervals until a replica is suspect;
                                          default 3 */
+    uint32_t methods_max;             /* [1, 1024] methods with settings of their own, number 0
+                                         among them; default 1; each takes about 120 KB */
+    tied_duration_t learn_ns;         /* 0, or [10 ms, 1 h]: window of what is learned of a method's
+                                         calls; 0: nothing is, and a hedge rule that needs to know
+                                         has its hedge_initial_ns for ever; default 10 s */
 };
 
-/* X (name). Identity of copies: copies_sent = copies_won + copies_lost_race + copies_rejected +
- * copies_lost + copies_abandoned + copies in flight = copies_primary + copies_tied + copies_hedged
- * + copies_reissued. Of calls: submitted = sum of calls_* + live. A call counts in not_sent_* once
- * for copy 1 and once for its hedge. */
+/* X (name). Identity of copies: copies_sent = copies_won + copies_lost_race + copies_failed +
+ * copies_rejected + copies_lost + copies_abandoned + copies in flight = copies_primary +
+ * copies_tied + copies_hedged + copies_reissued. Of calls: submitted = sum of calls_* + live. A
+ * call counts in not_sent_* once for copy 1 and once for its hedge. */
 #define TIED_CLIENT_COUNTER_MAP(X)                                                                 \
     X (submitted)                                                                                  \
     X (calls_ok)                                                                                   \
@@ -85,6 +94,7 @@ struct tied_client_core_options {
     X (copies_reissued) /* after a loss, or the last try after refusals */                         \
     X (copies_won)                                                                                 \
     X (copies_lost_race)                                                                           \
+    X (copies_failed) /* answered with an error for which the call waits for another copy */       \
     X (copies_rejected)                                                                            \
     X (copies_lost)                                                                                \
     X (copies_abandoned)                                                                           \
@@ -118,6 +128,44 @@ struct tied_client_counters {
 #undef TIED_CLIENT_COUNTER_FIELD_
 };
 
+/* Of one method. X (name) */
+#define TIED_METHOD_COUNTER_MAP(X)                                                                 \
+    X (calls)                                                                                      \
+    X (eligible) /* of those, allowed to have extra copies by declaration */                       \
+    X (tied)     /* calls of which both copies of a tie were sent */                               \
+    X (hedged)   /* calls whose hedge was sent */                                                  \
+    X (hedges_won)                                                                                 \
+    X (duplicates)    /* tied calls that ran twice */                                              \
+    X (extra_copies)  /* sent beyond the first of each call */                                     \
+    X (extra_refused) /* of those, refused by their replica */                                     \
+    X (shadow_tied)   /* what would have been sent, had is_shadow been off */                      \
+    X (shadow_hedged)                                                                              \
+    X (shadow_saved_us) /* expected to be saved by those hedges, together, microseconds */
+
+struct tied_method_counters {
+#define TIED_METHOD_COUNTER_FIELD_(name) uint64_t name;
+    TIED_METHOD_COUNTER_MAP (TIED_METHOD_COUNTER_FIELD_)
+#undef TIED_METHOD_COUNTER_FIELD_
+    uint64_t not_sent[TIED_NOT_SENT_COUNT]; /* tied copies and hedges, by reason */
+};
+
+/* A method as the client core knows it. */
+struct tied_client_method {
+    struct tied_method_counters counters;
+    uint64_t samples;             /* calls in the window whose end was seen */
+    tied_duration_t hedge_ns;     /* delay in use; TIED_NEVER: none, because of hedge_reason */
+    uint32_t hedge_reason;        /* enum tied_not_sent */
+    uint32_t hedge_share_ppm;     /* of the calls pending at hedge_ns that are hedged */
+    uint32_t target_ppm;          /* the percentile that the next four speak of */
+    tied_duration_t without_ns;   /* without hedges, estimated; TIED_NEVER: not known */
+    tied_duration_t predicted_ns; /* with the hedges that auto has planned; TIED_NEVER: no plan */
+    tied_duration_t achieved_ns;  /* what calls took in fact; TIED_NEVER: not known */
+    int64_t budget_milli;         /* thousandths of a copy saved up; below 0: overdrawn */
+    uint32_t governor_state;      /* enum tied_governor_state */
+    uint32_t governor_reason;     /* enum tied_governor_reason, of the last stop */
+    uint64_t governor_stops;
+};
+
 enum tied_client_event_type {
     TIED_CLIENT_EV_SUBMIT = 1,
     TIED_CLIENT_EV_CANCEL, /* the application gives up a call */
@@ -134,16 +182,21 @@ enum tied_client_event_type {
 
 struct tied_client_submit {
     uint32_t token;             /* [0, calls_max), not in use: the driver's number for the call */
-    uint32_t mode;              /* enum tied_mode */
-    bool is_idempotent;         /* declared safe to run more than once */
+    uint32_t method;            /* [0, methods_max): whose settings, estimates and budget */
+    uint32_t mode;              /* enum tied_mode, or TIED_MODE_POLICY */
+    bool is_idempotent;         /* declared safe to run more than once; so may its method be */
+    bool is_inner;              /* made while another call is handled: never hedged (chain stop) */
+    uint8_t copies_max;         /* [0, TIED_COPIES_MAX] most copies of this call, fewer than the
+                                   options say; 0: no limit of its own */
     tied_time_t deadline;       /* absolute; TIED_NEVER: none. In the past: DEADLINE at once */
-    tied_duration_t stagger_ns; /* TIED_STAGGER_AUTO, or [0, 1 h] */
+    tied_duration_t stagger_ns; /* TIED_STAGGER_AUTO, TIED_STAGGER_POLICY, or [0, 1 h] */
     /*
      * A call that is still pending so long after its first copy was sent gets one more, the hedge:
      * untied, to an instance without a live copy of the call, in both modes, if it is idempotent
      * and copies_max has room for a re-issue besides. If all other copies are refused or lost
      * before, it goes out at once in place of the last try or the re-issue.
-     * TIED_HEDGE_NONE or TIED_NEVER: none; TIED_HEDGE_NOW; or a delay up to 1 h.
+     * TIED_HEDGE_NONE or TIED_NEVER: none; TIED_HEDGE_NOW; a delay up to 1 h; or TIED_HEDGE_POLICY.
+     * Each takes a token of the method's budget.
      */
     tied_duration_t hedge_ns;
 };
@@ -196,8 +249,10 @@ enum tied_client_action_type {
     TIED_CLIENT_ACT_SEND_CANCEL,
     TIED_CLIENT_ACT_SEND_HELLO,
     TIED_CLIENT_ACT_SEND_PING,
-    TIED_CLIENT_ACT_COMPLETE /* the call has ended; token may be used again once this action
-                                has been taken */
+    TIED_CLIENT_ACT_KEEP_REPLY, /* the body of the REPLY of this step may become the call's answer:
+                                   keep it, instead of one that was kept before */
+    TIED_CLIENT_ACT_COMPLETE    /* the call has ended; token may be used again once this action
+                                   has been taken */
 };
 
 struct tied_client_completion {
@@ -211,6 +266,7 @@ struct tied_client_completion {
     uint8_t winner_copy;
     bool may_have_executed; /* false: definitely not; decides whether a caller may try again */
     bool both_ran;          /* the reply says that the sibling had started too */
+    bool is_kept;           /* the answer is the reply that KEEP_REPLY spoke of */
     tied_duration_t queue_ns, service_ns; /* as the winner reports */
     tied_duration_t latency_ns;           /* submit to completion */
     tied_duration_t stagger_ns;           /* the one used; 0 in single mode */
@@ -218,7 +274,7 @@ struct tied_client_completion {
 
 struct tied_client_action {
     enum tied_client_action_type type;
-    uint32_t token;   /* ACCEPTED, SEND_REQUEST, COMPLETE */
+    uint32_t token;   /* ACCEPTED, SEND_REQUEST, KEEP_REPLY, COMPLETE */
     uint32_t replica; /* SEND_* */
     struct tied_call_id call;
     union {
@@ -308,6 +364,32 @@ TIED_EXPORT uint32_t tied_client_core_copies_in_flight (const tied_client_core_t
 TIED_EXPORT TIED_NODISCARD int tied_client_core_replica (const tied_client_core_t *self,
                                                          uint32_t replica,
                                                          struct tied_client_replica *out);
+
+/**
+ * Give a method other settings. They hold for calls that are submitted from now on; a delay that
+ * follows from the settings also for the hedges that are due later.
+ *
+ * @param method  [0, methods_max); 0 is what calls get that name no method
+ * @param policy  copied
+ * @return 0; TIED_ERR_INVAL (no such method, or a bad field: ask tied_policy_check ())
+ *
+ * Ownership: borrows.
+ * Thread: owner.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int tied_client_core_set_policy (tied_client_core_t *self,
+                                                            uint32_t method,
+                                                            const struct tied_policy *policy);
+/* NULL: no such method. Lives as long as the core, and changes with tied_client_core_set_policy. */
+TIED_EXPORT const struct tied_policy *tied_client_core_policy (const tied_client_core_t *self,
+                                                               uint32_t method);
+/* @return 0, TIED_ERR_INVAL (no such method); *out is written on success only. Takes time in the
+ * size of a histogram: some microseconds. */
+TIED_EXPORT TIED_NODISCARD int tied_client_core_method (const tied_client_core_t *self,
+                                                        uint32_t method,
+                                                        struct tied_client_method *out);
 TIED_EXPORT void tied_client_core_check (const tied_client_core_t *self);
 TIED_EXPORT uint64_t tied_client_core_hash (const tied_client_core_t *self);
 

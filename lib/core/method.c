@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+/* Where a method's settings, estimates, budget and governor meet. */
+#include "core/method.h"
+
+#include "base/assert.h"
+#include "base/util.h"
+
+/* A hedge that is predicted to shorten the target percentile by less than this is not worth one. */
+#define MIN_SAVING_PPM 20000u
+/* auto plans with a tenth less than it may spend: duplicates of ties and re-issues want their part,
+ * and a share that is right on average is passed in half of all windows. */
+#define PLANNED_PPM 900000u
+
+static struct ti_latency *times_at (const struct ti_method *self, size_t offset)
+{
+    return TI_AT (struct ti_latency, (void *)(uintptr_t)self, offset);
+}
+
+size_t ti_method_size (tied_duration_t window_ns)
+{
+    return window_ns ? 3 * ti_align (ti_latency_size ()) : 0;
+}
+
+void ti_method_init (struct ti_method *self, void *arrays, tied_duration_t window_ns)
+{
+    *self = (struct ti_method){.learns = window_ns != 0};
+    tied_policy_init (&self->policy);
+    ti_budget_init (&self->budget, &self->policy);
+    ti_governor_init (&self->governor, &self->policy.governor);
+    if (!self->learns)
+        return;
+    const size_t size = ti_align (ti_latency_size ());
+    self->call_times = (size_t)((unsigned char *)arrays - (unsigned char *)self);
+    self->hedge_times = self->call_times + size;
+    self->answer_times = self->hedge_times + size;
+    (void)ti_latency_init (times_at (self, self->call_times), window_ns);
+    (void)ti_latency_init (times_at (self, self->hedge_times), window_ns);
+    (void)ti_latency_init (times_at (self, self->answer_times), window_ns);
+}
+
+void ti_method_change (struct ti_method *self, const struct tied_policy *policy)
+{
+    self->policy = *policy;
+    self->plan.until = 0;
+    ti_budget_change (&self->budget, policy);
+    ti_governor_change (&self->governor, &policy->governor);
+}
+
+static bool needs_samples (const struct tied_hedge_rule *rule)
+{
+    if (rule->kind == TIED_HEDGE_RULE_AUTO)
+        return true;
+    for (uint32_t i = 0; i < rule->count; i++)
+        if (rule->terms[i].is_percentile)
+            return true;
+    return false;
+}
+
+/* A percentile that is not known, because too many calls were cut short before it, is later than
+ * any other term. */
+static tied_duration_t apply_terms (const struct ti_method *self)
+{
+    const struct tied_hedge_rule *rule = &self->policy.hedge;
+    tied_duration_t delay = rule->kind == TIED_HEDGE_RULE_MIN ? TIED_NEVER : 0;
+    for (uint32_t i = 0; i < rule->count; i++) {
+        const struct tied_hedge_term *term = &rule->terms[i];
+        const tied_duration_t value =
+            term->is_percentile
+                ? ti_latency_percentile (times_at (self, self->call_times), (uint32_t)term->value)
+                : term->value;
+        delay = rule->kind == TIED_HEDGE_RULE_MIN ? ti_min (delay, value) : ti_max (delay, value);
+    }
+    return delay;
+}
+
+static tied_duration_t clamp (const struct ti_method *self, tied_duration_t delay)
+{
+    return ti_max (self->policy.hedge_floor_ns, ti_min (delay, self->policy.hedge_ceiling_ns));
+}
+
+static void plan_auto (struct ti_method *self, struct ti_method_scratch *scratch)
+{
+    const struct tied_policy *policy = &self->policy;
+    struct ti_method_plan *plan = &self->plan;
+    const struct ti_single_r_options options = {
+        .target_ppm = policy->target_ppm,
+        .budget_ppm = (uint32_t)((uint64_t)policy->extra_load_ppm * PLANNED_PPM / TIED_PPM),
+        .floor_ns = policy->hedge_floor_ns,
+        .ceiling_ns = policy->hedge_ceiling_ns,
+        .min_saving_ppm = MIN_SAVING_PPM};
+    ti_latency_curve (times_at (self, self->call_times), &scratch->call);
+    ti_latency_curve (times_at (self, self->hedge_times), &scratch->hedge);
+    ti_single_r (&options, &scratch->call, &scratch->hedge, TI_METHOD_HEDGE_SAMPLES,
+                 &plan->single_r);
+    plan->delay_ns = plan->single_r.is_worth ? plan->single_r.delay_ns : TIED_NEVER;
+    plan->probability_ppm = plan->single_r.is_worth ? plan->single_r.probability_ppm : 0;
+    plan->reason = plan->single_r.is_worth ? TIED_NOT_SENT_NONE : TIED_NOT_SENT_NO_BENEFIT;
+}
+
+/* The delay that the rule gives now. Until something is known, and while it is not known any more
+ * because nearly all calls are cut short, that is hedge_initial_ns [BE-05]. */
+static void make_plan (struct ti_method *self, struct ti_method_scratch *scratch, tied_time_t now)
+{
+    const struct tied_policy *policy = &self->policy;
+    struct ti_method_plan *plan = &self->plan;
+    const tied_duration_t before = plan->until && plan->reason == TIED_NOT_SENT_NONE
+                                       ? plan->delay_ns
+                                       : policy->hedge_initial_ns;
+    *plan = (struct ti_method_plan){.until = ti_time_add (now, TI_METHOD_PLAN_NS),
+                                    .probability_ppm = TIED_PPM};
+    if (policy->hedge.kind == TIED_HEDGE_RULE_NEVER) {
+        plan->delay_ns = TIED_NEVER;
+        return;
+    }
+    if (needs_samples (&policy->hedge)) {
+        if (self->learns) {
+            ti_latency_turn (times_at (self, self->call_times), now);
+            ti_latency_turn (times_at (self, self->hedge_times), now);
+        }
+        if (!self->learns ||
+            ti_latency_samples (times_at (self, self->call_times)) < policy->min_samples) {
+            plan->delay_ns = policy->hedge_initial_ns;
+            plan->reason = plan->delay_ns == TIED_NEVER ? TIED_NOT_SENT_COLD : TIED_NOT_SENT_NONE;
+            return;
+        }
+    }
+    if (policy->hedge.kind == TIED_HEDGE_RULE_AUTO) {
+        plan_auto (self, scratch);
+        return;
+    }
+    const tied_duration_t delay = apply_terms (self);
+    plan->delay_ns = clamp (self, delay == TIED_NEVER ? before : delay);
+}
+
+/* What a hedge would save on average, for shadow mode. */
+static void plan_benefit (struct ti_method *self, struct ti_method_scratch *scratch)
+{
+    struct ti_method_plan *plan = &self->plan;
+    if (!self->policy.is_shadow || !self->learns || plan->delay_ns == TIED_NEVER)
+        return;
+    ti_latency_curve (times_at (self, self->call_times), &scratch->call);
+    plan->benefit_ns =
+        ti_single_r_benefit (&scratch->call, NULL, plan->delay_ns, self->policy.target_ppm);
+    /* Nobody knows how long the slow ones would have taken. */
+    if (plan->benefit_ns == TIED_NEVER)
+        plan->benefit_ns = 0;
+}
+
+static bool draw (struct ti_prng *prng, uint32_t ppm)
+{
+    return ppm >= TIED_PPM || ti_prng_below (prng, TIED_PPM) < ppm;
+}
+
+/* Why this call may have no extra copies at all, whatever kind. */
+static uint8_t
+refusal (struct ti_method *self, const struct ti_method_verdict *verdict, struct ti_prng *prng)
+{
+    if (self->policy.is_off)
+        return TIED_NOT_SENT_OFF;
+    if (!verdict->is_idempotent && verdict->mode != TIED_MODE_EXCLUSIVE)
+        return TIED_NOT_SENT_NOT_IDEMPOTENT;
+    return draw (prng, self->policy.canary_ppm) ? TIED_NOT_SENT_NONE : TIED_NOT_SENT_CANARY;
+}
+
+/* What the governor said to this call, for one kind of copy: what hedges do wrong is no reason
+ * against ties, and the other way round. */
+static bool is_stopped (const struct ti_method *self, bool is_allowed, uint32_t harmless)
+{
+    return !is_allowed && self->governor.reason != harmless;
+}
+
+static uint8_t judge_tie (struct ti_method *self, bool is_allowed)
+{
+    if (is_stopped (self, is_allowed, TIED_GOVERNOR_REASON_NO_GAIN))
+        return TIED_NOT_SENT_GOVERNOR;
+    if (!ti_budget_allows_tie (&self->budget))
+        return TIED_NOT_SENT_BUDGET;
+    if (self->policy.is_shadow) {
+        self->counters.shadow_tied++;
+        return TIED_NOT_SENT_SHADOW;
+    }
+    return TIED_NOT_SENT_NONE;
+}
+
+/* The delay that this call wishes or its method has, if there is a reason for none. */
+static uint8_t judge_hedge (struct ti_method *self,
+                            const struct ti_method_wish *wish,
+                            bool is_allowed,
+                            struct ti_prng *prng,
+                            tied_duration_t *out_delay)
+{
+    const bool is_own = wish->hedge_ns != TIED_HEDGE_POLICY;
+    const tied_duration_t own = wish->hedge_ns == TIED_HEDGE_NONE  ? TIED_NEVER
+                                : wish->hedge_ns == TIED_HEDGE_NOW ? 0
+                                                                   : wish->hedge_ns;
+    const tied_duration_t delay = is_own ? own : self->plan.delay_ns;
+    *out_delay = TIED_NEVER;
+    if (delay == TIED_NEVER)
+        return is_own ? TIED_NOT_SENT_NONE : self->plan.reason;
+    if (wish->is_inner)
+        return TIED_NOT_SENT_CHAIN_STOP;
+    if (is_stopped (self, is_allowed, TIED_GOVERNOR_REASON_DUPLICATES))
+        return TIED_NOT_SENT_GOVERNOR;
+    if (!is_own && !draw (prng, self->plan.probability_ppm))
+        return TIED_NOT_SENT_BUDGET;
+    *out_delay = delay;
+    return TIED_NOT_SENT_NONE;
+}
+
+void ti_method_begin (struct ti_method *self,
+                      const struct ti_method_wish *wish,
+                      struct ti_prng *prng,
+                      struct ti_method_scratch *scratch,
+                      tied_time_t now,
+                      struct ti_method_verdict *out)
+{
+    if (now >= self->plan.until) {
+        make_plan (self, scratch, now);
+        plan_benefit (self, scratch);
+    }
+    self->counters.calls++;
+    ti_budget_earn (&self->budget);
+    if (self->policy.governor.depth_milli)
+        ti_governor_depth (&self->governor, wish->depth_milli, now);
+    const uint32_t mode = wish->mode == TIED_MODE_POLICY ? self->policy.mode : wish->mode;
+    *out = (struct ti_method_verdict){.mode = mode,
+                                      .is_idempotent =
+                                          wish->is_idempotent || self->policy.is_idempotent,
+                                      .hedge_ns = TIED_NEVER};
+    const bool wants_tie = mode != TIED_MODE_SINGLE;
+    const bool wants_hedge =
+        wish->hedge_ns == TIED_HEDGE_POLICY
+            ? self->policy.hedge.kind != TIED_HEDGE_RULE_NEVER
+            : wish->hedge_ns != TIED_HEDGE_NONE && wish->hedge_ns != TIED_NEVER;
+    if (!wants_tie && !wants_hedge)
+        return;
+    const uint8_t against = refusal (self, out, prng);
+    /* Once per call: while it probes, the governor counts who asks. */
+    const bool is_allowed =
+        against || !self->policy.is_governed || ti_governor_allows (&self->governor, now);
+    self->counters.eligible += against == TIED_NOT_SENT_NONE;
+    if (wants_tie)
+        out->not_tied = against ? against : judge_tie (self, is_allowed);
+    if (out->not_tied)
+        out->mode = TIED_MODE_SINGLE;
+    if (!wants_hedge)
+        return;
+    if (mode == TIED_MODE_EXCLUSIVE)
+        out->not_hedged = TIED_NOT_SENT_NOT_IDEMPOTENT;
+    else
+        out->not_hedged =
+            against ? against : judge_hedge (self, wish, is_allowed, prng, &out->hedge_ns);
+}
+
+uint32_t ti_method_may_hedge (struct ti_method *self)
+{
+    const bool is_open = !self->policy.is_governed || self->governor.state != TIED_GOVERNOR_STOPPED;
+    if (self->policy.is_off)
+        return TIED_NOT_SENT_OFF;
+    if (is_stopped (self, is_open, TIED_GOVERNOR_REASON_DUPLICATES))
+        return TIED_NOT_SENT_GOVERNOR;
+    if (!ti_budget_take (&self->budget))
+        return TIED_NOT_SENT_BUDGET;
+    if (!self->policy.is_shadow)
+        return TIED_NOT_SENT_NONE;
+    self->counters.shadow_hedged++;
+    self->counters.shadow_saved_us += self->plan.benefit_ns / 1000;
+    return TIED_NOT_SENT_SHADOW;
+}
+
+void ti_method_hedge_unsent (struct ti_method *self)
+{
+    ti_budget_return (&self->budget);
+}
+
+bool ti_method_may_send_again (struct ti_method *self)
+{
+    return ti_budget_overdraw (&self->budget);
+}
+
+void ti_method_extra (struct ti_method *self, tied_time_t now)
+{
+    self->counters.extra_copies++;
+    ti_governor_count (&self->governor, TI_GOVERNOR_EXTRA, now);
+}
+
+void ti_method_refused (struct ti_method *self, tied_time_t now)
+{
+    self->counters.extra_refused++;
+    ti_governor_count (&self->governor, TI_GOVERNOR_REJECTED, now);
+}
+
+void ti_method_duplicate (struct ti_method *self, tied_time_t now)
+{
+    self->counters.duplicates++;
+    ti_budget_charge (&self->budget);
+    ti_governor_count (&self->governor, TI_GOVERNOR_DUPLICATE, now);
+}
+
+/* What the call and its hedge say of X and Y. Refusals say nothing of how long anything takes. */
+static void learn (struct ti_method *self, const struct ti_method_end *end, tied_time_t now)
+{
+    struct ti_latency *call = times_at (self, self->call_times);
+    struct ti_latency *hedge = times_at (self, self->hedge_times);
+    const bool is_answered =
+        end->outcome == TIED_OUTCOME_OK || end->outcome == TIED_OUTCOME_APP_ERROR;
+    if (!self->learns || !end->was_sent || end->outcome == TIED_OUTCOME_REJECTED ||
+        end->outcome == TIED_OUTCOME_UNIMPLEMENTED || end->outcome == TIED_OUTCOME_INVALID)
+        return;
+    if (is_answered && !end->hedge_won && !end->was_lost)
+        ti_latency_ended (call, end->since_first, now);
+    else
+        ti_latency_censored (call, end->since_first, now);
+    if (is_answered)
+        ti_latency_ended (times_at (self, self->answer_times), end->since_first, now);
+    if (!end->was_hedged)
+        return;
+    if (end->hedge_won)
+        ti_latency_ended (hedge, end->since_hedge, now);
+    else
+        ti_latency_censored (hedge, end->since_hedge, now);
+}
+
+void ti_method_end (struct ti_method *self, const struct ti_method_end *end, tied_time_t now)
+{
+    learn (self, end, now);
+    if (end->was_tied) {
+        self->counters.tied++;
+        ti_governor_count (&self->governor, TI_GOVERNOR_TIED, now);
+    }
+    if (end->outcome != TIED_OUTCOME_OK && end->outcome != TIED_OUTCOME_APP_ERROR)
+        return;
+    ti_governor_count (&self->governor, TI_GOVERNOR_CALL, now);
+    if (end->outcome == TIED_OUTCOME_APP_ERROR)
+        ti_governor_count (&self->governor, TI_GOVERNOR_ERROR, now);
+    if (!end->was_hedged)
+        return;
+    self->counters.hedged++;
+    ti_governor_count (&self->governor, TI_GOVERNOR_HEDGE, now);
+    if (end->hedge_won) {
+        self->counters.hedges_won++;
+        ti_governor_count (&self->governor, TI_GOVERNOR_WIN, now);
+    }
+}
+
+void ti_method_status (const struct ti_method *self, struct tied_client_method *out)
+{
+    const struct ti_method_plan *plan = &self->plan;
+    const uint32_t target = self->policy.target_ppm;
+    *out = (struct tied_client_method){
+        .counters = self->counters,
+        .hedge_ns = plan->until ? plan->delay_ns : TIED_NEVER,
+        .hedge_reason = plan->until ? plan->reason : TIED_NOT_SENT_COLD,
+        .hedge_share_ppm = plan->probability_ppm,
+        .target_ppm = target,
+        .without_ns = TIED_NEVER,
+        .predicted_ns = plan->single_r.is_worth ? plan->single_r.predicted_ns : TIED_NEVER,
+        .achieved_ns = TIED_NEVER,
+        .budget_milli = self->budget.tokens / 1000,
+        .governor_state = self->governor.state,
+        .governor_reason = self->governor.reason,
+        .governor_stops = self->governor.stops};
+    if (!self->learns)
+        return;
+    out->samples = ti_latency_samples (times_at (self, self->call_times));
+    out->without_ns = ti_latency_percentile (times_at (self, self->call_times), target);
+    out->achieved_ns = ti_latency_percentile (times_at (self, self->answer_times), target);
+}
+
+void ti_method_check (const struct ti_method *self)
+{
+    if (self->learns) {
+        ti_latency_check (times_at (self, self->call_times));
+        ti_latency_check (times_at (self, self->hedge_times));
+        ti_latency_check (times_at (self, self->answer_times));
+    }
+    ti_budget_check (&self->budget);
+    ti_governor_check (&self->governor);
+    TI_ASSERT (self->counters.eligible <= self->counters.calls);
+    TI_ASSERT (self->counters.hedges_won <= self->counters.hedged);
+    TI_ASSERT (self->counters.extra_refused <= self->counters.extra_copies);
+    TI_ASSERT (!tied_policy_check (&self->policy, NULL));
+}
