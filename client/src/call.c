@@ -20,8 +20,9 @@ void tied_call_init (struct tied_call *call, const char *method, const void *bod
     call->method = method;
     call->body = body;
     call->body_size = body_size;
-    call->mode = TIED_MODE_TIED;
-    call->stagger_ns = TIED_STAGGER_AUTO;
+    call->mode = TIED_MODE_POLICY;
+    call->stagger_ns = TIED_STAGGER_POLICY;
+    call->hedge_ns = TIED_HEDGE_POLICY;
 }
 
 static int check_call (const tied_client_t *self, const struct tied_call *call)
@@ -31,10 +32,12 @@ static int check_call (const tied_client_t *self, const struct tied_call *call)
     size_t method = strnlen (call->method, TIED_NAME_MAX + 1);
 
     if (!ti_wire_is_name (call->method, method) || (!call->body && call->body_size > 0) ||
-        call->mode > TIED_MODE_TIED)
+        (call->mode > TIED_MODE_TIED && call->mode != TIED_MODE_POLICY))
         return TIED_ERR_INVAL;
-    if ((call->stagger_ns != TIED_STAGGER_AUTO && call->stagger_ns > DELAY_LIMIT) ||
-        (call->hedge_ns != TIED_NEVER && call->hedge_ns > DELAY_LIMIT))
+    if ((call->stagger_ns != TIED_STAGGER_AUTO && call->stagger_ns != TIED_STAGGER_POLICY &&
+         call->stagger_ns > DELAY_LIMIT) ||
+        (call->hedge_ns != TIED_NEVER && call->hedge_ns != TIED_HEDGE_POLICY &&
+         call->hedge_ns > DELAY_LIMIT))
         return TIED_ERR_INVAL;
     size_t trace =
         call->traceparent ? strnlen (call->traceparent, TIED_WIRE_TRACEPARENT_MAX + 1) : 0;
@@ -85,6 +88,8 @@ static int submit (tied_client_t *self,
         return rc;
     now = ti_clock_now ();
     event.u.submit.token = token;
+    event.u.submit.method =
+        ti_client_methods_use (&self->methods, self->core, self->calls.slots[token].method);
     event.u.submit.mode = call->mode;
     event.u.submit.is_idempotent = call->is_idempotent;
     event.u.submit.deadline = ti_time_add (now, timeout);

@@ -44,7 +44,8 @@ static bool make_tables (tied_client_t *self)
     if (!self->failures || !self->links || !self->dirty || !self->core_memory)
         return false;
     self->core = tied_client_core_init (self->core_memory, core_size, core);
-    return self->core && ti_client_calls_init (&self->calls, core->calls_max) == 0;
+    return self->core && ti_client_methods_init (&self->methods, core->methods_max) == 0 &&
+           ti_client_calls_init (&self->calls, core->calls_max) == 0;
 }
 
 static void free_client (tied_client_t *self)
@@ -60,6 +61,7 @@ static void free_client (tied_client_t *self)
         close (self->event_fd);
     ti_loop_destroy (&self->loop);
     ti_client_calls_deinit (&self->calls);
+    ti_client_methods_deinit (&self->methods);
     free (self->failures);
     free (self->links);
     free (self->dirty);

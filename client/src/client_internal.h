@@ -8,6 +8,7 @@
  *   engine.c   core, sending               links.c    which link needs a look
  *   receive.c  what links bring            seat.c     who polls, who waits
  *   thread.c   the thread of the THREADED drive
+ *   methods.c  method names and numbers    policies.c settings at run time
  *
  * One lock, `lock`, guards the core, the links and the table of calls: everything below that is
  * not marked otherwise. Every socket operation happens under it and none of them blocks; only the
@@ -25,6 +26,7 @@
 #include <tied/client.h>
 
 #include "calls.h"
+#include "methods.h"
 #include "zmq/link.h"
 #include "zmq/loop.h"
 
@@ -100,6 +102,7 @@ struct tied_client {
     tied_client_core_t *core;
     void *core_memory;
     struct ti_client_calls calls;
+    struct ti_client_methods methods;
     uint64_t calls_ended;
     struct ti_delivery *delivery;
     struct ti_send_failure *failures; /* ring: SEND_REQUESTs to report to the core */

@@ -137,6 +137,23 @@ void ti_engine_show_queue (tied_client_t *self)
     self->is_event_set = is_wanted;
 }
 
+static void drop_body (struct ti_client_call *call)
+{
+    if (call->has_body)
+        zmq_msg_close (&call->body);
+    call->has_body = false;
+    call->body_size = 0;
+}
+
+static void keep (tied_client_t *self, const struct tied_client_action *action)
+{
+    struct ti_client_call *call = &self->calls.slots[action->token];
+
+    TI_ASSERT (call->state == TI_CLIENT_CALL_LIVE && self->delivery);
+    drop_body (call);
+    take_body (self, call);
+}
+
 static void complete (tied_client_t *self, const struct tied_client_action *action)
 {
     struct ti_client_call *call = &self->calls.slots[action->token];
@@ -145,11 +162,12 @@ static void complete (tied_client_t *self, const struct tied_client_action *acti
     TI_ASSERT (call->state == TI_CLIENT_CALL_LIVE);
     call->state = TI_CLIENT_CALL_ENDED;
     call->completion = action->u.completion;
-    call->has_body = false;
-    call->body_size = 0;
-    if ((outcome == TIED_OUTCOME_OK || outcome == TIED_OUTCOME_APP_ERROR) && self->delivery &&
-        ti_call_id_equal (self->delivery->call, call->id))
-        take_body (self, call);
+    if (!call->completion.is_kept) {
+        drop_body (call);
+        if ((outcome == TIED_OUTCOME_OK || outcome == TIED_OUTCOME_APP_ERROR) && self->delivery &&
+            ti_call_id_equal (self->delivery->call, call->id))
+            take_body (self, call);
+    }
     if (call->to_queue) {
         ti_client_calls_push (&self->calls, action->token);
         ti_engine_show_queue (self);
@@ -176,6 +194,9 @@ static void do_actions (tied_client_t *self, tied_time_t now)
         case TIED_CLIENT_ACT_SEND_HELLO:
         case TIED_CLIENT_ACT_SEND_PING:
             send_probe (self, action);
+            break;
+        case TIED_CLIENT_ACT_KEEP_REPLY:
+            keep (self, action);
             break;
         case TIED_CLIENT_ACT_COMPLETE:
             complete (self, action);

@@ -21,6 +21,7 @@ void tied_client_options_init (struct tied_client_options *options)
     tied_client_core_options_init (&options->core);
     options->core.epoch = 0;
     options->core.seed = 0;
+    options->core.methods_max = 16;
 }
 
 bool ti_name_is_valid (const char *name)

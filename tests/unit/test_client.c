@@ -110,11 +110,15 @@ static void a_hedged_call_gets_a_copy_elsewhere_and_takes_the_first_answer (void
     struct world world;
     struct tied_call call = world_call (TIED_MODE_SINGLE, true);
     struct tied_call_id id;
+    struct tied_policy policy;
     struct tied_reply reply;
     uint32_t first;
 
     (void)state;
     world_open (&world, 2, NULL);
+    tied_policy_init (&policy);
+    policy.extra_load_ppm = TIED_PPM; /* a budget begins empty, and this is the first call */
+    CHECK_I64 (tied_client_set_policy (world.client, "*", &policy), ==, 0);
     call.hedge_ns = MS (2);
     CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
     WORLD_UNTIL (&world, world.replicas[0]->requests == 1 && world.replicas[1]->requests == 1);

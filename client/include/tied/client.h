@@ -68,14 +68,15 @@ struct tied_call {
     const char *method; /* required, 1..TIED_NAME_MAX bytes */
     const void *body;   /* borrowed until the function returns; may be NULL if size is 0 */
     size_t body_size;   /* [0, body_max] */
-    uint32_t mode;      /* enum tied_mode; default TIED */
-    bool is_idempotent; /* default false: undeclared means one copy */
+    uint32_t mode;      /* enum tied_mode, or TIED_MODE_POLICY (default): the method's */
+    bool is_idempotent; /* declared safe to run more than once; so may its method be. Default false:
+                           undeclared means one copy */
     bool to_queue;      /* submit: deliver through tied_client_next () instead of _wait () */
     tied_duration_t timeout_ns; /* 0: the client's; TIED_NEVER: none */
-    tied_duration_t stagger_ns; /* TIED_STAGGER_AUTO (default), or [0, 1 h] */
+    tied_duration_t stagger_ns; /* TIED_STAGGER_POLICY (default), TIED_STAGGER_AUTO, or [0, 1 h] */
     tied_duration_t hedge_ns;   /* pending for so long, an idempotent call gets one more copy at an
-                                   instance that has none: TIED_HEDGE_NONE (default), _NOW, or a
-                                   delay up to 1 h; see struct tied_client_submit */
+                                   instance that has none: TIED_HEDGE_POLICY (default), _NONE, _NOW,
+                                   or a delay up to 1 h; see struct tied_client_submit */
     const char *traceparent;    /* W3C trace context, NULL: none; at most 64 bytes */
     void *user;                 /* comes back in the reply */
 };
@@ -226,7 +227,8 @@ TIED_EXPORT TIED_NODISCARD int
 tied_client_wait_ready (tied_client_t *self, uint32_t replicas, tied_duration_t timeout_ns);
 
 /**
- * Fill a call with the defaults: tied, measured stagger, the client's timeout, not idempotent.
+ * Fill a call with the defaults: as the method's settings say, the client's timeout, not declared
+ * idempotent.
  *
  * @param call  written whole
  *
@@ -416,6 +418,71 @@ TIED_EXPORT TIED_NODISCARD int tied_client_stats (tied_client_t *self,
  */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_replica (tied_client_t *self, const char *id, struct tied_client_replica *out);
+
+/**
+ * Give a method settings of its own, or change them while calls are made. A method that has none
+ * inherits those of "*", which are tied_policy_init ()'s until they are set. Calls that were
+ * submitted keep what they have.
+ *
+ * @param method  a method name, or "*"
+ * @param policy  copied
+ * @return 0; TIED_ERR_INVAL (a name or field out of range, see tied_policy_check ()); TIED_ERR_FULL
+ * (methods_max names are in use)
+ *
+ * Ownership: copies.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int
+tied_client_set_policy (tied_client_t *self, const char *method, const struct tied_policy *policy);
+
+/**
+ * Take a method's own settings away: it inherits those of "*" again. What was learned of it stays.
+ *
+ * @return 0; TIED_ERR_ABSENT (no such method, or "*"); TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int tied_client_reset_policy (tied_client_t *self, const char *method);
+
+/**
+ * The settings that a call of this method would have now.
+ *
+ * @param method  a method name, or "*"; one that was never used has those of "*"
+ * @param out     written when 0 is returned
+ * @return 0, TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int
+tied_client_policy (tied_client_t *self, const char *method, struct tied_policy *out);
+
+/**
+ * What the calls of a method have shown: counters, the hedge delay in use and why, budget,
+ * governor, and the target percentile without hedges, as planned and as measured.
+ *
+ * @param method  a method name; "*": calls of all methods that have no number of their own
+ * @param out     written when 0 is returned
+ * @return 0; TIED_ERR_ABSENT (it was never used and has no settings); TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: some microseconds under the client's lock.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int
+tied_client_method (tied_client_t *self, const char *method, struct tied_client_method *out);
 
 TIED_END_DECLS
 

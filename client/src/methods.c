@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include "methods.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/hash.h"
+
+#define NO_NUMBER UINT32_MAX
+
+int ti_client_methods_init (struct ti_client_methods *self, uint32_t max)
+{
+    uint32_t size = 4;
+
+    while (size < 2 * max)
+        size *= 2;
+    memset (self, 0, sizeof *self);
+    self->methods = calloc (max, sizeof *self->methods);
+    self->index = calloc (size, sizeof *self->index);
+    if (!self->methods || !self->index) {
+        ti_client_methods_deinit (self);
+        return TIED_ERR_NOMEM;
+    }
+    self->mask = size - 1;
+    self->max = max;
+    self->count = 1;
+    self->methods[0].name[0] = '*';
+    self->methods[0].is_own = true;
+    return 0;
+}
+
+void ti_client_methods_deinit (struct ti_client_methods *self)
+{
+    free (self->methods);
+    free (self->index);
+    memset (self, 0, sizeof *self);
+}
+
+static bool has_name (const struct ti_client_methods *self, uint32_t number, struct tied_view name)
+{
+    const char *own = self->methods[number].name;
+
+    return strlen (own) == name.size && memcmp (own, name.data, name.size) == 0;
+}
+
+/* Where the name is in the index, or the free place where it would be. */
+static uint32_t place_of (const struct ti_client_methods *self, struct tied_view name)
+{
+    uint32_t at = (uint32_t)ti_hash_bytes (name.data, name.size) & self->mask;
+
+    while (self->index[at] && !has_name (self, self->index[at] - 1u, name))
+        at = (at + 1) & self->mask;
+    return at;
+}
+
+static bool is_default (struct tied_view name)
+{
+    return name.size == 1 && *(const char *)name.data == '*';
+}
+
+uint32_t ti_client_methods_find (const struct ti_client_methods *self, struct tied_view name)
+{
+    const uint32_t place = self->index[place_of (self, name)];
+
+    if (is_default (name))
+        return 0;
+    return place ? place - 1u : NO_NUMBER;
+}
+
+static void copy_policy (tied_client_core_t *core, uint32_t from, uint32_t to)
+{
+    if (tied_client_core_set_policy (core, to, tied_client_core_policy (core, from)) != 0)
+        TI_UNREACHABLE ();
+}
+
+static uint32_t
+add (struct ti_client_methods *self, tied_client_core_t *core, struct tied_view name)
+{
+    const uint32_t number = self->count;
+
+    if (number == self->max)
+        return NO_NUMBER;
+    TI_ASSERT (name.size <= TIED_NAME_MAX);
+    self->index[place_of (self, name)] = (uint16_t)(number + 1);
+    memcpy (self->methods[number].name, name.data, name.size);
+    self->count++;
+    copy_policy (core, 0, number);
+    return number;
+}
+
+uint32_t ti_client_methods_use (struct ti_client_methods *self,
+                                tied_client_core_t *core,
+                                struct tied_view name)
+{
+    uint32_t number = ti_client_methods_find (self, name);
+
+    if (number == NO_NUMBER)
+        number = add (self, core, name);
+    if (number != NO_NUMBER)
+        return number;
+    self->overflows++;
+    return 0;
+}
+
+int ti_client_methods_set (struct ti_client_methods *self,
+                           tied_client_core_t *core,
+                           struct tied_view name,
+                           const struct tied_policy *policy)
+{
+    uint32_t number = ti_client_methods_find (self, name);
+
+    if (tied_policy_check (policy, NULL) != 0)
+        return TIED_ERR_INVAL;
+    if (number == NO_NUMBER)
+        number = add (self, core, name);
+    if (number == NO_NUMBER)
+        return TIED_ERR_FULL;
+    if (tied_client_core_set_policy (core, number, policy) != 0)
+        TI_UNREACHABLE ();
+    self->methods[number].is_own = true;
+    for (uint32_t other = 1; number == 0 && other < self->count; other++)
+        if (!self->methods[other].is_own)
+            copy_policy (core, 0, other);
+    return 0;
+}
+
+void ti_client_methods_unset (struct ti_client_methods *self,
+                              tied_client_core_t *core,
+                              uint32_t number)
+{
+    TI_ASSERT (number > 0 && number < self->count);
+    self->methods[number].is_own = false;
+    copy_policy (core, 0, number);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* Settings of methods at run time, and what a method's calls have shown. */
+#include <string.h>
+
+#include "client_internal.h"
+#include "wire/fields.h"
+
+static bool take_name (const char *method, struct tied_view *out)
+{
+    if (!method)
+        return false;
+    *out = (struct tied_view){method, strnlen (method, TIED_NAME_MAX + 1)};
+    return ti_wire_is_name (out->data, out->size);
+}
+
+int tied_client_set_policy (tied_client_t *self,
+                            const char *method,
+                            const struct tied_policy *policy)
+{
+    struct tied_view name;
+    int rc;
+
+    if (!self || !policy || !take_name (method, &name))
+        return TIED_ERR_INVAL;
+    pthread_mutex_lock (&self->lock);
+    rc = ti_client_methods_set (&self->methods, self->core, name, policy);
+    pthread_mutex_unlock (&self->lock);
+    return rc;
+}
+
+int tied_client_reset_policy (tied_client_t *self, const char *method)
+{
+    struct tied_view name;
+    uint32_t number;
+    int rc = 0;
+
+    if (!self || !take_name (method, &name))
+        return TIED_ERR_INVAL;
+    pthread_mutex_lock (&self->lock);
+    number = ti_client_methods_find (&self->methods, name);
+    if (number == UINT32_MAX || number == 0)
+        rc = TIED_ERR_ABSENT;
+    else
+        ti_client_methods_unset (&self->methods, self->core, number);
+    pthread_mutex_unlock (&self->lock);
+    return rc;
+}
+
+int tied_client_policy (tied_client_t *self, const char *method, struct tied_policy *out)
+{
+    struct tied_view name;
+    uint32_t number;
+
+    if (!self || !out || !take_name (method, &name))
+        return TIED_ERR_INVAL;
+    pthread_mutex_lock (&self->lock);
+    number = ti_client_methods_find (&self->methods, name);
+    *out = *tied_client_core_policy (self->core, number == UINT32_MAX ? 0 : number);
+    pthread_mutex_unlock (&self->lock);
+    return 0;
+}
+
+int tied_client_method (tied_client_t *self, const char *method, struct tied_client_method *out)
+{
+    struct tied_view name;
+    uint32_t number;
+    int rc = TIED_ERR_ABSENT;
+
+    if (!self || !out || !take_name (method, &name))
+        return TIED_ERR_INVAL;
+    pthread_mutex_lock (&self->lock);
+    number = ti_client_methods_find (&self->methods, name);
+    if (number != UINT32_MAX)
+        rc = tied_client_core_method (self->core, number, out);
+    pthread_mutex_unlock (&self->lock);
+    return rc;
+}
