@@ -47,23 +47,44 @@ uint64_t sim_events_order (struct sim_events *self)
     return order << SIM_ITEM_BITS;
 }
 
-unsigned char *sim_events_room (struct sim_events *self, int lane)
+static inline struct sim_record *room_of (struct sim_events *self)
 {
-    return lane < 0 ? self->room : sim_lane_room (self, (uint32_t)lane);
+    return (struct sim_record *)(void *)self->room;
+}
+
+struct sim_record *sim_events_next (struct sim_events *self, int lane)
+{
+    if (lane < 0)
+        return room_of (self);
+    TI_ASSERT ((uint32_t)lane < self->lanes_count);
+    return sim_lane_next (&self->lanes[lane]);
+}
+
+void sim_events_post (struct sim_events *self, int lane, tied_time_t at)
+{
+    const uint64_t order = sim_events_order (self);
+
+    TI_ASSERT (at != TIED_NEVER);
+    self->count++;
+    if (lane < 0)
+        sim_heap_put (self, room_of (self), at, order);
+    else
+        sim_lane_post (self, (uint32_t)lane, at, order);
 }
 
 void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event)
 {
-    const uint64_t order = sim_events_order (self);
+    struct sim_record *record = sim_events_next (self, lane);
 
-    TI_ASSERT (event->size <= SIM_EVENT_BYTES_MAX && event->at != TIED_NEVER);
-    self->count++;
-    if (lane < 0) {
-        sim_heap_put (self, event, order);
-    } else {
-        TI_ASSERT ((uint32_t)lane < self->lanes_count);
-        sim_lane_put (self, (uint32_t)lane, event, order);
-    }
+    TI_ASSERT (event->size <= SIM_EVENT_BYTES_MAX);
+    record->value = event->value;
+    record->kind = event->kind;
+    record->a = event->a;
+    record->b = event->b;
+    record->size = event->size;
+    if (event->size > 0)
+        memcpy (record->bytes, event->bytes, event->size);
+    sim_events_post (self, lane, event->at);
 }
 
 static inline struct sim_key first_key (const struct sim_events *self, uint32_t source)

@@ -30,6 +30,17 @@ struct sim_event {
     const unsigned char *bytes; /* valid until the next call that changes the queue */
 };
 
+/* An event in the making, where it will wait. */
+struct sim_record {
+    tied_time_t at; /* this and `order` are the queue's */
+    uint64_t order;
+    uint64_t value;
+    uint32_t kind;
+    uint32_t a, b;
+    uint32_t size;
+    unsigned char bytes[]; /* SIM_EVENT_ROOM to write in, SIM_EVENT_BYTES_MAX to stay */
+};
+
 struct sim_events;
 
 /* What take () gives for a timer; its number is in `a`. */
@@ -43,13 +54,12 @@ void sim_events_free (struct sim_events *self);
  * SIM_LANES_MAX */
 int sim_events_add_lane (struct sim_events *self);
 
-/* Where the bytes of the next event of a lane (-1: of the heap) can be written: SIM_EVENT_ROOM of
- * them. Whoever does that saves their copy. Valid until the next call that changes the queue. */
-unsigned char *sim_events_room (struct sim_events *self, int lane);
-
-/* event->bytes are copied, if they are not there already. `lane` -1: the heap. Never fails: out of
- * memory ends the process through the assert handler. Earlier than the latest in the lane: an error
- * of ours, asserted. */
+/* The next event of a lane, -1: of the heap. Whoever has filled it in posts it; a call that changes
+ * the queue before forgets it. */
+struct sim_record *sim_events_next (struct sim_events *self, int lane);
+void sim_events_post (struct sim_events *self, int lane, tied_time_t at);
+/* Both at once; event->bytes are copied. Never fails: out of memory ends the process through the
+ * assert handler. Earlier than the latest in the lane: an error of ours, asserted. */
 void sim_events_put (struct sim_events *self, int lane, const struct sim_event *event);
 
 /* So many timers, numbered from 0, all off. The first `few` of them may be set more often than all

@@ -96,7 +96,10 @@ static void remove_first (struct sim_key *heap, uint32_t count)
     sift_up (heap, place, last);
 }
 
-void sim_heap_put (struct sim_events *self, const struct sim_event *event, uint64_t order)
+void sim_heap_put (struct sim_events *self,
+                   const struct sim_record *event,
+                   tied_time_t at,
+                   uint64_t order)
 {
     struct sim_item *item;
     uint32_t number;
@@ -116,7 +119,7 @@ void sim_heap_put (struct sim_events *self, const struct sim_event *event, uint6
         item->next = new_blob (self);
         memcpy (self->blobs[item->next].bytes, event->bytes, event->size);
     }
-    sift_up (self->heap, self->heap_count++, (struct sim_key){event->at, order | number});
+    sift_up (self->heap, self->heap_count++, (struct sim_key){at, order | number});
     sim_set_first (self, SIM_HEAP, self->heap[0]);
 }
 

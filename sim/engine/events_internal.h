@@ -18,15 +18,6 @@
 #define SIM_HEAP_START 64u
 #define SIM_LINE       64u
 
-struct sim_record {
-    tied_time_t at;
-    uint64_t order;
-    uint64_t value;
-    uint32_t kind;
-    uint32_t a, b;
-    uint32_t size;
-};
-
 #define SIM_RECORD_MAX ((uint32_t)sizeof (struct sim_record) + SIM_EVENT_ROOM)
 
 /* head and tail are places where a record of any length would fit. */
@@ -94,7 +85,8 @@ struct sim_events {
     uint64_t order;
     uint64_t count;
     uint64_t shuffle_seed;
-    unsigned char room[SIM_EVENT_ROOM]; /* for what goes into the heap */
+    _Alignas(
+        struct sim_record) unsigned char room[SIM_RECORD_MAX]; /* for what goes into the heap */
 };
 
 static const struct sim_key sim_no_key = {TIED_NEVER, UINT64_MAX};
@@ -130,16 +122,16 @@ static inline void *sim_resize (void *memory, size_t count, size_t size)
 }
 
 /* events_lanes.c */
-unsigned char *sim_lane_room (struct sim_events *self, uint32_t number);
-void sim_lane_put (struct sim_events *self,
-                   uint32_t number,
-                   const struct sim_event *event,
-                   uint64_t order);
+struct sim_record *sim_lane_next (struct sim_lane *lane);
+void sim_lane_post (struct sim_events *self, uint32_t number, tied_time_t at, uint64_t order);
 void sim_lane_take (struct sim_events *self, uint32_t number, struct sim_event *out);
 void sim_lane_peek (
     const struct sim_events *self, uint32_t number, uint32_t *kind, uint32_t *a, uint32_t *b);
 /* events_heap.c */
-void sim_heap_put (struct sim_events *self, const struct sim_event *event, uint64_t order);
+void sim_heap_put (struct sim_events *self,
+                   const struct sim_record *event,
+                   tied_time_t at,
+                   uint64_t order);
 void sim_heap_take (struct sim_events *self, struct sim_event *out);
 /* events_timers.c */
 void sim_timers_take (struct sim_events *self, struct sim_event *out);

@@ -46,41 +46,26 @@ TI_COLD static void grow_lane (struct sim_lane *lane)
     *lane = larger;
 }
 
-/* Of the next record, where there is room for the longest. */
-static inline struct sim_record *next_record (struct sim_lane *lane)
+/* Where there is room for the longest. */
+struct sim_record *sim_lane_next (struct sim_lane *lane)
 {
     if (!has_room (lane))
         grow_lane (lane);
     return record_at (lane, lane->tail);
 }
 
-unsigned char *sim_lane_room (struct sim_events *self, uint32_t number)
-{
-    return (unsigned char *)(next_record (&self->lanes[number]) + 1);
-}
-
-void sim_lane_put (struct sim_events *self,
-                   uint32_t number,
-                   const struct sim_event *event,
-                   uint64_t order)
+void sim_lane_post (struct sim_events *self, uint32_t number, tied_time_t at, uint64_t order)
 {
     struct sim_lane *lane = &self->lanes[number];
-    struct sim_record *record = next_record (lane);
+    struct sim_record *record = record_at (lane, lane->tail);
 
-    TI_ASSERT (lane->count == 0 || event->at >= lane->latest);
-    record->at = event->at;
+    TI_ASSERT (lane->count == 0 || at >= lane->latest);
+    record->at = at;
     record->order = order;
-    record->value = event->value;
-    record->kind = event->kind;
-    record->a = event->a;
-    record->b = event->b;
-    record->size = event->size;
-    if (event->size > 0 && event->bytes != (const unsigned char *)(record + 1))
-        memcpy (record + 1, event->bytes, event->size);
-    lane->latest = event->at;
+    lane->latest = at;
     if (lane->count++ == 0)
-        sim_set_first (self, number, (struct sim_key){event->at, order});
-    lane->tail = after (lane->capacity, lane->tail, event->size);
+        sim_set_first (self, number, (struct sim_key){at, order});
+    lane->tail = after (lane->capacity, lane->tail, record->size);
 }
 
 void sim_lane_take (struct sim_events *self, uint32_t number, struct sim_event *out)
@@ -95,7 +80,7 @@ void sim_lane_take (struct sim_events *self, uint32_t number, struct sim_event *
     out->b = record->b;
     out->value = record->value;
     out->size = (uint16_t)record->size;
-    out->bytes = (const unsigned char *)(record + 1);
+    out->bytes = record->bytes;
     lane->head = after (lane->capacity, lane->head, record->size);
     if (--lane->count == 0) {
         sim_set_first (self, number, sim_no_key);

@@ -46,31 +46,40 @@ static tied_time_t arrival (struct world *self,
     return at;
 }
 
+/* A message on its way: `kind`, `a` and `b` as in the event. */
+struct trip {
+    enum world_event kind;
+    uint32_t a, b;
+    uint32_t generation;
+};
+
 static enum world_sent send (struct world *self,
+                             struct trip trip,
                              struct world_direction *direction,
                              const struct sim_delay *delay,
                              const int lanes[WORLD_LANES],
-                             struct sim_event *event,
                              const struct tied_message *message)
 {
     const uint64_t number = self->messages++;
-    unsigned char *bytes;
+    struct sim_record *record;
     uint32_t lane = 0;
     int size;
 
     if (self->has_loss && is_lost (self, number, message->type))
         return WORLD_LOST;
     if (self->lanes > 1) /* equal times of one lane keep their order: spread the connections */
-        lane = (uint32_t)(ti_mix ((uint64_t)event->a << 32 | event->b) % self->lanes);
-    bytes = sim_events_room (self->events, lanes[lane]);
-    size = tied_wire_encode (message, bytes, SIM_EVENT_ROOM);
-    TI_ASSERT (size > 0);
-    event->size = (uint16_t)size;
-    event->bytes = bytes;
-    event->at = arrival (self, direction, delay, number);
+        lane = (uint32_t)(ti_mix ((uint64_t)trip.a << 32 | trip.b) % self->lanes);
+    record = sim_events_next (self->events, lanes[lane]);
+    size = tied_wire_encode (message, record->bytes, SIM_EVENT_ROOM);
+    TI_ASSERT (size > 0 && size <= SIM_EVENT_BYTES_MAX);
+    record->value = trip.generation;
+    record->kind = trip.kind;
+    record->a = trip.a;
+    record->b = trip.b;
+    record->size = (uint32_t)size;
     if (direction != NULL)
         direction->under_way++;
-    sim_events_put (self->events, lanes[lane], event);
+    sim_events_post (self->events, lanes[lane], arrival (self, direction, delay, number));
     return WORLD_SENT;
 }
 
@@ -87,15 +96,15 @@ enum world_sent world_send_client (struct world *self,
                                    const struct tied_message *message)
 {
     struct world_link *link = link_of (self, client, replica);
-    struct sim_event event = {.kind = WORLD_TO_REPLICA, .a = client, .b = replica};
+    struct trip trip = {WORLD_TO_REPLICA, client, replica, 0};
 
     if (link != NULL) {
         if (!link->is_up || is_full (self, &link->to_replica))
             return WORLD_REFUSED;
-        event.value = link->generation;
+        trip.generation = link->generation;
     }
-    return send (self, link == NULL ? NULL : &link->to_replica, &self->scenario->network.client,
-                 self->client_lanes, &event, message);
+    return send (self, trip, link == NULL ? NULL : &link->to_replica,
+                 &self->scenario->network.client, self->client_lanes, message);
 }
 
 /* Towards a client nothing is refused: a replica could do nothing about it. */
@@ -106,15 +115,15 @@ enum world_sent world_send_replica (struct world *self,
                                     const struct tied_message *message)
 {
     struct world_link *link = link_of (self, client, replica);
-    struct sim_event event = {.kind = WORLD_TO_CLIENT, .a = client, .b = replica};
+    struct trip trip = {WORLD_TO_CLIENT, client, replica, 0};
 
     if (link != NULL) {
         if (!link->is_up || link->generation != generation)
             return WORLD_LOST;
-        event.value = generation;
+        trip.generation = generation;
     }
-    return send (self, link == NULL ? NULL : &link->to_client, &self->scenario->network.client,
-                 self->client_lanes, &event, message);
+    return send (self, trip, link == NULL ? NULL : &link->to_client,
+                 &self->scenario->network.client, self->client_lanes, message);
 }
 
 enum world_sent
@@ -123,11 +132,11 @@ world_send_peer (struct world *self, uint32_t from, uint32_t to, const struct ti
     const struct world_replica *replica = &self->replicas[from];
     struct world_direction *direction =
         replica->to_peers == NULL ? NULL : &replica->to_peers[to - replica->first];
-    struct sim_event event = {.kind = WORLD_TO_PEER, .a = from, .b = to};
+    const struct trip trip = {WORLD_TO_PEER, from, to, 0};
 
     if (direction != NULL && is_full (self, direction))
         return WORLD_REFUSED;
-    return send (self, direction, &self->scenario->network.peer, self->peer_lanes, &event, message);
+    return send (self, trip, direction, &self->scenario->network.peer, self->peer_lanes, message);
 }
 
 bool world_arrives (struct world *self, const struct sim_event *event)

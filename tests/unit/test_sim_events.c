@@ -29,9 +29,7 @@ static void fill (unsigned char *bytes, uint64_t order, uint16_t size)
 static void
 put (struct sim_events *events, struct model *model, tied_time_t at, int lane, uint16_t size)
 {
-    unsigned char own[SIM_EVENT_BYTES_MAX];
-    /* In the queue's place, or copied from elsewhere. */
-    unsigned char *bytes = model->count % 3 != 0 ? sim_events_room (events, lane) : own;
+    unsigned char bytes[SIM_EVENT_BYTES_MAX];
     const struct sim_event event = {.at = at,
                                     .kind = 3,
                                     .a = (uint32_t)model->count,
