@@ -61,19 +61,31 @@ void ti_replica_peer_lost (tied_replica_core_t *self, uint32_t peer)
     }
 }
 
-/* All copies of this call that a re-issue has untied. */
-void ti_replica_unpark_call (tied_replica_core_t *self, struct tied_call_id call)
+/* The parked copy of this call with the highest number that a re-issue has untied. */
+static uint32_t last_untied (tied_replica_core_t *self, struct tied_call_id call)
 {
     struct ti_idmap_cursor cursor;
+    uint32_t last = TI_SLOT_NONE;
     uint32_t slot;
 
     for (slot = ti_idmap_find_first (&self->queue.index, call, &cursor); slot != TI_IDMAP_NONE;
          slot = ti_idmap_find_next (&self->queue.index, call, &cursor)) {
         const struct ti_slot *copy = ti_queue_slot (&self->queue, slot);
 
-        if (copy->state == TI_SLOT_PARKED && (copy->flags & TI_SLOT_UNTIED))
-            ti_replica_unpark (self, slot);
+        if (copy->state == TI_SLOT_PARKED && (copy->flags & TI_SLOT_UNTIED) &&
+            (last == TI_SLOT_NONE || copy->copy > ti_queue_slot (&self->queue, last)->copy))
+            last = slot;
     }
+    return last;
+}
+
+/* By number, the lowest comes to stand first: not as the index happens to lie in memory. */
+void ti_replica_unpark_call (tied_replica_core_t *self, struct tied_call_id call)
+{
+    uint32_t slot;
+
+    while ((slot = last_untied (self, call)) != TI_SLOT_NONE)
+        ti_replica_unpark (self, slot);
 }
 
 /* The first parked copy's lease has ended, or nobody shall come back to this replica. */

@@ -43,9 +43,19 @@ uint32_t model_running (const struct model *self)
     return count;
 }
 
+static uint32_t count_aside (const struct model *self, enum model_aside aside)
+{
+    uint32_t count = 0;
+    uint32_t i;
+
+    for (i = 0; i < self->copies_count; i++)
+        count += !self->copies[i].began && self->copies[i].aside == aside;
+    return count;
+}
+
 uint32_t model_depth (const struct model *self)
 {
-    return self->copies_count - model_running (self);
+    return count_aside (self, MODEL_IN_QUEUE) + count_aside (self, MODEL_CLAIMING);
 }
 
 static uint64_t wait_of (const struct model *self)
@@ -90,7 +100,7 @@ static bool is_before (const struct model_copy *a, const struct model_copy *b)
 {
     if (a->is_behind != b->is_behind)
         return !a->is_behind;
-    return a->id < b->id;
+    return a->place < b->place;
 }
 
 /* First waiting copy after this one, or of all if NULL; NULL if there is none. */
@@ -102,7 +112,7 @@ static struct model_copy *next_in_queue (struct model *self, const struct model_
     for (i = 0; i < self->copies_count; i++) {
         struct model_copy *copy = &self->copies[i];
 
-        if (copy->began || (after && !is_before (after, copy)))
+        if (copy->began || copy->aside != MODEL_IN_QUEUE || (after && !is_before (after, copy)))
             continue;
         if (!best || is_before (copy, best))
             best = copy;
@@ -139,10 +149,17 @@ static void remove_note (struct model *self, const struct model_note *note)
              (self->notes_count - at) * sizeof self->notes[0]);
 }
 
-static void
+static void forget_note (struct model *self)
+{
+    if (self->notes[0].is_once)
+        self->forgotten_at = later_of (self->forgotten_at, self->notes[0].at);
+    remove_note (self, &self->notes[0]);
+}
+
+static struct model_note *
 put_note (struct model *self, struct tied_call_id call, uint8_t number, enum model_note_kind kind)
 {
-    struct model_note note = {call, self->now, number, kind};
+    struct model_note note = {.call = call, .at = self->now, .copy = number, .kind = kind};
     const struct model_note *old = find_note (self, call, number);
 
     if (old) {
@@ -152,9 +169,22 @@ put_note (struct model *self, struct tied_call_id call, uint8_t number, enum mod
             self->counters.tombstones_evicted++;
         else
             self->counters.notes_evicted++;
-        remove_note (self, &self->notes[0]);
+        forget_note (self);
     }
-    self->notes[self->notes_count++] = note;
+    self->notes[self->notes_count] = note;
+    return &self->notes[self->notes_count++];
+}
+
+static void put_once (struct model *self,
+                      struct tied_call_id call,
+                      uint8_t number,
+                      enum model_note_kind kind,
+                      uint32_t peer)
+{
+    struct model_note *note = put_note (self, call, number, kind);
+
+    note->is_once = true;
+    note->peer = peer;
 }
 
 static void pass_cursor (struct model *self, const struct model_copy *copy)
@@ -182,15 +212,18 @@ static struct model_copy take_out (struct model *self, struct model_copy *copy)
     struct model_copy out = *copy;
     size_t at = (size_t)(copy - self->copies);
 
-    if (!copy->began)
+    if (!copy->began && copy->aside == MODEL_IN_QUEUE)
         pass_cursor (self, copy);
+    self->counters.park_left += !copy->began && copy->aside == MODEL_PARKED;
     self->copies_count--;
     memmove (&self->copies[at], &self->copies[at + 1],
              (self->copies_count - at) * sizeof self->copies[0]);
     if (!has_copies (self, out.client))
         self->clients[out.client].idle_rank = self->next_id++;
-    if (out.is_tied)
-        put_note (self, out.call, out.copy, out.began ? MODEL_FINISHED : MODEL_GONE);
+    if (out.is_once)
+        put_once (self, out.call, out.copy, out.began ? MODEL_FINISHED : MODEL_GONE, out.sibling);
+    else if (out.is_tied)
+        (void)put_note (self, out.call, out.copy, out.began ? MODEL_FINISHED : MODEL_GONE);
     return out;
 }
 
@@ -211,6 +244,73 @@ static void expire (struct model *self, struct model_copy *copy)
     action->reason = TIED_REJECT_EXPIRED;
     action->load = load_of (self);
     act_on (self, TIED_REPLICA_ACT_RELEASE, &out);
+}
+
+static tied_time_t earliest_with (const struct model *self, tied_time_t deadline)
+{
+    tied_time_t earliest = count_aside (self, MODEL_IN_QUEUE) == 0 ? TIED_NEVER : self->earliest;
+
+    return earlier_of (earliest, deadline);
+}
+
+static void
+set_aside (struct model *self, struct model_copy *copy, enum model_aside aside, tied_time_t due)
+{
+    pass_cursor (self, copy);
+    copy->aside = aside;
+    copy->aside_rank = self->next_id++;
+    copy->due = due;
+}
+
+/* To the head of the queue. */
+static void back (struct model *self, struct model_copy *copy)
+{
+    self->earliest = earliest_with (self, copy->deadline);
+    copy->aside = MODEL_IN_QUEUE;
+    copy->is_behind = false;
+    copy->place = -(int64_t)self->next_id++;
+}
+
+static void revive (struct model *self, struct model_copy *copy, uint64_t *why)
+{
+    ++*why;
+    copy->is_untied = true;
+    copy->is_revived = true;
+    back (self, copy);
+}
+
+/* The one that is aside in this way for longest (or, from_end, shortest); NULL: none is. */
+static struct model_copy *aside_of (struct model *self, enum model_aside aside, bool from_end)
+{
+    struct model_copy *best = NULL;
+    uint32_t i;
+
+    for (i = 0; i < self->copies_count; i++) {
+        struct model_copy *copy = &self->copies[i];
+
+        if (copy->began || copy->aside != aside)
+            continue;
+        if (!best || (copy->aside_rank > best->aside_rank) == from_end)
+            best = copy;
+    }
+    return best;
+}
+
+static bool can_park (const struct model *self)
+{
+    uint32_t parked = count_aside (self, MODEL_PARKED);
+
+    return !self->is_draining && parked < self->options.park_max &&
+           model_depth (self) + parked < self->options.queue_depth + self->options.park_max;
+}
+
+static void park (struct model *self, struct model_copy *copy, tied_time_t since)
+{
+    const struct model_copy *last = aside_of (self, MODEL_PARKED, true);
+    tied_time_t due = since + self->options.park_lease_ns;
+
+    self->counters.parked++;
+    set_aside (self, copy, MODEL_PARKED, last ? later_of (due, last->due) : due);
 }
 
 /* A copy of a client that is leaving. */
@@ -324,7 +424,18 @@ staleness (struct model_client *client, uint64_t epoch, uint64_t sent_us, tied_t
     return stale;
 }
 
-static void refuse (struct model *self, const struct tied_replica_request *request, uint8_t reason)
+static bool is_once (const struct tied_replica_request *request)
+{
+    return (request->flags & TIED_REQUEST_EXCLUSIVE) != 0;
+}
+
+static bool is_tied (const struct tied_replica_request *request)
+{
+    return (request->flags & TIED_REQUEST_TIED) && request->sibling_named &&
+           request->sibling != TIED_NO_PEER;
+}
+
+static void say_no (struct model *self, const struct tied_replica_request *request, uint8_t reason)
 {
     struct tied_replica_counters *n = &self->counters;
     uint64_t *const counts[TIED_REJECT_COUNT] = {
@@ -338,6 +449,7 @@ static void refuse (struct model *self, const struct tied_replica_request *reque
         [TIED_REJECT_STALE] = &n->rejected_stale,
         [TIED_REJECT_TOO_LARGE] = &n->rejected_too_large,
         [TIED_REJECT_DUPLICATE] = &n->rejected_duplicate,
+        [TIED_REJECT_DENIED] = &n->rejected_denied,
     };
     struct tied_replica_action *action = act (self, TIED_REPLICA_ACT_REJECT);
 
@@ -349,10 +461,20 @@ static void refuse (struct model *self, const struct tied_replica_request *reque
     action->copy = request->copy;
     action->reason = reason;
     action->load = load_of (self);
-    if (!(request->flags & TIED_REQUEST_TIED) || !request->sibling_named ||
-        request->sibling == TIED_NO_PEER)
+}
+
+static void refuse (struct model *self, const struct tied_replica_request *request, uint8_t reason)
+{
+    struct tied_replica_counters *n = &self->counters;
+    struct tied_replica_action *action;
+
+    say_no (self, request, reason);
+    if (is_once (request))
+        put_once (self, request->call, request->copy, MODEL_GONE, request->sibling);
+    else if (is_tied (request))
+        (void)put_note (self, request->call, request->copy, MODEL_GONE);
+    if (!is_tied (request))
         return;
-    put_note (self, request->call, request->copy, MODEL_GONE);
     if (!self->is_up[request->sibling]) {
         n->untie_unsent++;
         return;
@@ -367,7 +489,8 @@ static void refuse (struct model *self, const struct tied_replica_request *reque
 /* Why the limits refuse it; TIED_REJECT_NONE if they do not. */
 static uint8_t limits (const struct model *self,
                        const struct tied_replica_request *request,
-                       tied_duration_t remaining)
+                       tied_duration_t remaining,
+                       bool has_right)
 {
     uint32_t hedge_depth = self->options.hedge_depth;
     uint32_t depth = model_depth (self);
@@ -376,10 +499,15 @@ static uint8_t limits (const struct model *self,
         hedge_depth = self->options.workers * 4;
     if (hedge_depth > self->options.queue_depth)
         hedge_depth = self->options.queue_depth;
+    if (request->verdict != TIED_REJECT_NONE && request->verdict != TIED_REJECT_FULL)
+        return request->verdict;
     if (self->is_draining)
         return TIED_REJECT_DRAINING;
     if (remaining == 0)
         return TIED_REJECT_EXPIRED;
+    if (is_once (request) && (request->flags & TIED_REQUEST_TIED) && request->copy % 2 == 1 &&
+        !has_right && (!is_tied (request) || request->sibling_incarnation == 0))
+        return TIED_REJECT_DENIED;
     if (request->copy > 0 && !(request->flags & TIED_REQUEST_LAST) &&
         (depth >= hedge_depth || wait_of (self) > self->options.hedge_wait_ns))
         return TIED_REJECT_BUSY;
@@ -402,7 +530,7 @@ static bool merge (struct model *self, const struct tied_replica_request *reques
             continue;
         if (other->began && other->is_cancelled)
             continue;
-        if (!other->began)
+        if (!other->began && !other->is_once)
             other->is_untied = true;
         other->merged = request->copy;
         is_merged = true;
@@ -420,13 +548,17 @@ static bool is_second (const struct model *self, const struct tied_replica_reque
         return false;
     for (i = 0; i < self->copies_count; i++)
         if (same (self->copies[i].call, request->call) &&
-            self->copies[i].client == request->client && !self->copies[i].is_cancelled)
+            self->copies[i].client == request->client && !self->copies[i].is_cancelled &&
+            self->copies[i].aside != MODEL_PARKED)
             return true;
     return false;
 }
 
-static void
-admit (struct model *self, const struct tied_replica_request *r, tied_duration_t left, bool untied)
+static struct model_copy *admit (struct model *self,
+                                 const struct tied_replica_request *r,
+                                 tied_duration_t left,
+                                 tied_duration_t stale,
+                                 uint32_t slot)
 {
     struct model_copy copy = {0};
 
@@ -434,19 +566,71 @@ admit (struct model *self, const struct tied_replica_request *r, tied_duration_t
     copy.copy = r->copy;
     copy.client = r->client;
     copy.id = self->next_id++;
+    copy.place = (int64_t)copy.id;
+    copy.slot = slot;
     copy.arrived = self->now;
     copy.deadline = later (self->now, left);
-    copy.is_untied = untied;
     copy.is_behind = r->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND;
-    if ((r->flags & TIED_REQUEST_TIED) && r->sibling_named) {
-        copy.is_tied = r->sibling != TIED_NO_PEER;
-        copy.sibling = r->sibling;
+    copy.is_tied = is_tied (r);
+    copy.is_once = is_once (r);
+    copy.is_parking = copy.is_tied && !copy.is_once && (r->flags & TIED_REQUEST_PARK) != 0;
+    copy.sibling = copy.is_tied ? r->sibling : TIED_NO_PEER;
+    copy.sibling_incarnation = r->sibling_incarnation;
+    copy.born = self->now > stale ? self->now - stale : 0;
+    if ((r->flags & TIED_REQUEST_TIED) && r->sibling_named)
         self->counters.sibling_unknown += !copy.is_tied;
-    }
-    if (model_depth (self) == 0)
-        self->earliest = TIED_NEVER;
-    self->earliest = earlier_of (self->earliest, copy.deadline);
+    self->earliest = earliest_with (self, copy.deadline);
     self->copies[self->copies_count++] = copy;
+    act_on (self, TIED_REPLICA_ACT_ADMIT, &self->copies[self->copies_count - 1]);
+    return &self->copies[self->copies_count - 1];
+}
+
+/* Parked copies that a re-issue has untied, the lowest number first in the queue. */
+static void unpark_call (struct model *self, struct tied_call_id call)
+{
+    int number;
+
+    for (number = 255; number >= 0; number--) {
+        struct model_copy *copy = find (self, call, (uint8_t)number);
+
+        if (copy && !copy->began && copy->aside == MODEL_PARKED && copy->is_untied)
+            revive (self, copy, &self->counters.park_lost);
+    }
+}
+
+/* True: the note that this copy meets ends its arrival. */
+static bool meet_note (struct model *self,
+                       const struct tied_replica_request *r,
+                       tied_duration_t left,
+                       tied_duration_t stale,
+                       uint32_t slot)
+{
+    struct model_note *note = find_note (self, r->call, r->copy);
+    tied_time_t at;
+
+    if (!note || note->kind == MODEL_UNTIED)
+        return false;
+    if (note->kind == MODEL_TOMBSTONE && !note->is_done && is_tied (r) && !is_once (r) &&
+        (r->flags & TIED_REQUEST_PARK) && r->verdict == TIED_REJECT_NONE && left > 0 &&
+        can_park (self)) {
+        at = note->at;
+        remove_note (self, note);
+        park (self, admit (self, r, left, stale, slot), at);
+    } else if (note->kind == MODEL_TOMBSTONE || note->kind == MODEL_GRANTED_UNSEEN) {
+        note->kind = note->kind == MODEL_TOMBSTONE ? MODEL_GONE : MODEL_GRANTED;
+        self->counters.tombstoned++;
+    } else {
+        self->counters.duplicate_request++;
+    }
+    return true;
+}
+
+static bool is_covered (const struct model *self, tied_duration_t age)
+{
+    tied_duration_t reach = later (age, TIED_MS (100));
+    tied_time_t born = self->now > reach ? self->now - reach : 0;
+
+    return self->forgotten_at == 0 || born > self->forgotten_at;
 }
 
 static void request (struct model *self, const struct tied_replica_request *r, uint32_t slot)
@@ -462,45 +646,48 @@ static void request (struct model *self, const struct tied_replica_request *r, u
     stale = staleness (&self->clients[r->client], r->call.epoch, r->sent_us, self->now);
     if (left != TIED_NEVER)
         left = left > stale ? left - stale : 0;
-    if (r->verdict != TIED_REJECT_NONE && r->verdict != TIED_REJECT_FULL) {
+    if (r->verdict != TIED_REJECT_NONE && r->verdict != TIED_REJECT_FULL && !is_once (r)) {
         refuse (self, r, r->verdict);
+        return;
+    }
+    if (is_once (r) && r->incarnation != self->options.incarnation) {
+        say_no (self, r, TIED_REJECT_STALE);
         return;
     }
     if (r->incarnation != 0 && r->incarnation != self->options.incarnation) {
         refuse (self, r, TIED_REJECT_STALE);
         return;
     }
-    note = find_note (self, r->call, r->copy);
-    if (find (self, r->call, r->copy) ||
-        (note && (note->kind == MODEL_GONE || note->kind == MODEL_FINISHED))) {
+    if (find (self, r->call, r->copy)) {
         self->counters.duplicate_request++;
         return;
     }
-    if (note && note->kind == MODEL_TOMBSTONE) {
-        note->kind = MODEL_GONE;
-        self->counters.tombstoned++;
+    if (meet_note (self, r, left, stale, slot))
         return;
-    }
+    note = find_note (self, r->call, r->copy);
     if (note) {
         remove_note (self, note);
         is_untied = true;
     }
     if (merge (self, r)) {
         self->counters.merged++;
+        unpark_call (self, r->call);
         return;
     }
     if (is_second (self, r)) {
         refuse (self, r, TIED_REJECT_DUPLICATE);
         return;
     }
-    reason = limits (self, r, left);
+    if (is_once (r) && !is_covered (self, stale)) {
+        say_no (self, r, TIED_REJECT_STALE);
+        return;
+    }
+    reason = limits (self, r, left, is_untied);
     if (reason != TIED_REJECT_NONE) {
         refuse (self, r, reason);
         return;
     }
-    admit (self, r, left, is_untied);
-    self->copies[self->copies_count - 1].slot = slot;
-    act_on (self, TIED_REPLICA_ACT_ADMIT, &self->copies[self->copies_count - 1]);
+    admit (self, r, left, stale, slot)->is_untied = is_untied;
 }
 
 static void cancel (struct model *self, uint32_t client, struct tied_call_id call, uint8_t reason)
@@ -538,14 +725,19 @@ static void started (struct model *self, struct tied_call_id call, uint8_t numbe
     if (copy && copy->began) {
         copy->is_late = true;
         self->counters.started_late++;
-    } else if (copy && copy->is_tied && !copy->is_untied) {
+    } else if (copy && copy->is_tied && !copy->is_untied && copy->aside != MODEL_PARKED) {
         self->counters.started_effective++;
-        drop (self, copy);
+        if (copy->is_parking && can_park (self)) {
+            park (self, copy, self->now);
+        } else {
+            self->counters.park_full += copy->is_parking;
+            drop (self, copy);
+        }
     } else if (copy) {
         self->counters.started_moot++;
     } else if (!note) {
         self->counters.started_early++;
-        put_note (self, call, number, MODEL_TOMBSTONE);
+        (void)put_note (self, call, number, MODEL_TOMBSTONE);
     } else if (note->kind == MODEL_TOMBSTONE) {
         self->counters.started_early++;
     } else if (note->kind == MODEL_FINISHED) {
@@ -561,10 +753,197 @@ static void untie (struct model *self, struct tied_call_id call, uint8_t number)
     const struct model_note *note = find_note (self, call, number);
 
     self->counters.untie_received++;
-    if (copy)
+    if (copy) {
         copy->is_untied = true;
-    else if (!note || note->kind == MODEL_TOMBSTONE)
-        put_note (self, call, number, MODEL_UNTIED);
+        if (!copy->began && copy->aside == MODEL_PARKED)
+            revive (self, copy, &self->counters.park_lost);
+        else if (!copy->began && copy->aside == MODEL_CLAIMING)
+            back (self, copy);
+    } else if (!note || note->kind == MODEL_TOMBSTONE)
+        (void)put_note (self, call, number, MODEL_UNTIED);
+}
+
+/* ---- words of the modes park and exclusive ---- */
+
+static void done (struct model *self, struct tied_call_id call, uint8_t number)
+{
+    struct model_copy *copy = find (self, call, number);
+    struct model_note *note = find_note (self, call, number);
+
+    self->counters.done_received++;
+    if (!copy && note)
+        note->is_done = true;
+    if (!copy || copy->began || copy->merged != 0 || !copy->is_parking)
+        return;
+    if (copy->aside == MODEL_PARKED) {
+        self->counters.park_done++;
+        self->counters.park_left--;
+    } else if (copy->is_untied && !copy->is_revived) {
+        return;
+    }
+    drop (self, copy);
+}
+
+static void tell_claim (struct model *self, const struct model_copy *copy)
+{
+    struct tied_replica_action *action;
+
+    if (!self->is_up[copy->sibling]) {
+        self->counters.claim_unsent++;
+        return;
+    }
+    self->counters.claim_sent++;
+    action = act_on (self, TIED_REPLICA_ACT_TELL_CLAIM, copy);
+    action->slot = UINT32_MAX;
+    action->peer = copy->sibling;
+    action->age_ns = self->now - copy->born;
+    action->incarnation = copy->sibling_incarnation;
+}
+
+static bool must_ask (const struct model_copy *copy)
+{
+    return copy->is_once && copy->is_tied && !copy->is_untied && copy->copy % 2 == 1;
+}
+
+/* May the copy of this peer start? Ours will not then. */
+static bool give (struct model *self, const struct tied_replica_event *event)
+{
+    const struct tied_call_id call = event->u.claim.call;
+    const uint8_t number = event->u.claim.copy ^ 1;
+    const uint32_t peer = event->u.claim.peer;
+    struct model_copy *copy = find (self, call, number);
+    const struct model_note *note = find_note (self, call, number);
+
+    if (event->u.claim.incarnation != self->options.incarnation || number % 2 == 1)
+        return false;
+    if (copy) {
+        if (copy->began || copy->aside != MODEL_IN_QUEUE || !copy->is_once || copy->sibling != peer)
+            return false;
+        drop (self, copy);
+        put_once (self, call, number, MODEL_GRANTED, peer);
+        return true;
+    }
+    if (note && (note->kind == MODEL_GRANTED || note->kind == MODEL_GRANTED_UNSEEN))
+        return note->peer == peer;
+    if (note && note->kind == MODEL_GONE) {
+        if (!note->is_once || note->peer != peer)
+            return false;
+        put_once (self, call, number, MODEL_GRANTED, peer);
+        return true;
+    }
+    if ((note && note->kind == MODEL_FINISHED) || !is_covered (self, event->u.claim.age_ns))
+        return false;
+    self->counters.claim_unseen++;
+    put_once (self, call, number, MODEL_GRANTED_UNSEEN, peer);
+    return true;
+}
+
+static void claim (struct model *self, const struct tied_replica_event *event)
+{
+    struct tied_replica_action *action;
+    bool is_given = give (self, event);
+
+    self->counters.claim_received++;
+    self->counters.claim_granted += is_given;
+    self->counters.claim_denied += !is_given;
+    if (!self->is_up[event->u.claim.peer])
+        return;
+    action = act (self, is_given ? TIED_REPLICA_ACT_TELL_GRANT : TIED_REPLICA_ACT_TELL_DENY);
+    action->slot = UINT32_MAX;
+    action->peer = event->u.claim.peer;
+    action->call = event->u.claim.call;
+    action->copy = event->u.claim.copy ^ 1;
+}
+
+static void answer (struct model *self, const struct tied_replica_event *event)
+{
+    struct model_copy *copy = find (self, event->u.tie.call, event->u.tie.copy ^ 1);
+    struct tied_replica_action *action;
+    struct model_copy out;
+    bool is_grant = event->type == TIED_REPLICA_EV_GRANT;
+
+    self->counters.grant_received += is_grant;
+    self->counters.deny_received += !is_grant;
+    if (!copy || copy->began || copy->sibling != event->u.tie.peer)
+        return;
+    if (is_grant) {
+        if (!must_ask (copy))
+            return;
+        copy->is_untied = true;
+        if (copy->aside == MODEL_CLAIMING)
+            back (self, copy);
+        return;
+    }
+    if (copy->aside != MODEL_CLAIMING)
+        return;
+    out = take_out (self, copy);
+    self->counters.rejected++;
+    self->counters.rejected_denied++;
+    action = act_on (self, TIED_REPLICA_ACT_REJECT, &out);
+    action->reason = TIED_REJECT_DENIED;
+    action->load = load_of (self);
+    act_on (self, TIED_REPLICA_ACT_RELEASE, &out);
+}
+
+/* The last one first, so that the first one comes to stand first. */
+static void lose_peer (struct model *self, uint32_t peer)
+{
+    uint64_t below = UINT64_MAX;
+
+    for (;;) {
+        struct model_copy *best = NULL;
+        uint32_t i;
+
+        for (i = 0; i < self->copies_count; i++) {
+            struct model_copy *copy = &self->copies[i];
+
+            if (!copy->began && copy->aside == MODEL_PARKED && copy->sibling == peer &&
+                copy->aside_rank < below && (!best || copy->aside_rank > best->aside_rank))
+                best = copy;
+        }
+        if (!best)
+            return;
+        below = best->aside_rank;
+        revive (self, best, &self->counters.park_lost);
+    }
+}
+
+static tied_time_t aside_due (struct model *self)
+{
+    const struct model_copy *parked = aside_of (self, MODEL_PARKED, false);
+    const struct model_copy *claiming = aside_of (self, MODEL_CLAIMING, false);
+    tied_time_t due = TIED_NEVER;
+
+    if (parked)
+        due = self->is_draining ? self->now : parked->due;
+    if (claiming)
+        due = earlier_of (due, claiming->due);
+    return due;
+}
+
+static void look_aside (struct model *self)
+{
+    int bound;
+
+    for (bound = 0; bound < 16 && aside_due (self) <= self->now; bound++) {
+        struct model_copy *copy = aside_of (self, MODEL_PARKED, false);
+
+        if (copy && (self->is_draining || copy->due <= self->now)) {
+            if (self->is_draining || copy->deadline <= self->now)
+                drop (self, copy);
+            else
+                revive (self, copy, &self->counters.park_lease);
+            continue;
+        }
+        copy = aside_of (self, MODEL_CLAIMING, false);
+        if (copy->deadline <= self->now) {
+            expire (self, copy);
+        } else {
+            copy->aside_rank = self->next_id++;
+            copy->due = self->now + TIED_MS (20);
+            tell_claim (self, copy);
+        }
+    }
 }
 
 static void begin (struct model *self, struct model_copy *copy)
@@ -603,7 +982,8 @@ static void take (struct model *self)
         if (!copy)
             return;
         state = self->clients[copy->client].state;
-        if (state != MODEL_GOING && state != MODEL_WAITING && copy->deadline > self->now) {
+        if (state != MODEL_GOING && state != MODEL_WAITING && copy->deadline > self->now &&
+            !must_ask (copy)) {
             begin (self, copy);
             return;
         }
@@ -611,8 +991,12 @@ static void take (struct model *self)
             return;
         if (state == MODEL_GOING || state == MODEL_WAITING)
             abandon (self, copy);
-        else
+        else if (copy->deadline <= self->now)
             expire (self, copy);
+        else {
+            set_aside (self, copy, MODEL_CLAIMING, self->now + TIED_MS (20));
+            tell_claim (self, copy);
+        }
     }
 }
 
@@ -645,6 +1029,16 @@ static void finish (struct model *self, uint32_t slot)
     action->queue_ns = copy.started - copy.arrived;
     action->service_ns = self->now - copy.started;
     action->load = load_of (self);
+    if (copy.is_parking && !copy.is_untied) {
+        if (self->is_up[copy.sibling]) {
+            self->counters.done_sent++;
+            action = act_on (self, TIED_REPLICA_ACT_TELL_DONE, &copy);
+            action->slot = UINT32_MAX;
+            action->peer = copy.sibling;
+        } else {
+            self->counters.done_unsent++;
+        }
+    }
     if (self->clients[copy.client].state == MODEL_WAITING && !has_copies (self, copy.client))
         forget (self, copy.client);
 }
@@ -741,7 +1135,7 @@ static void look (struct model *self)
 
 static tied_time_t sweep_due (const struct model *self)
 {
-    if (model_depth (self) == 0)
+    if (count_aside (self, MODEL_IN_QUEUE) == 0)
         return TIED_NEVER;
     return self->cursor ? self->now : later_of (self->earliest, self->sweep_not_before);
 }
@@ -789,19 +1183,20 @@ static void age (struct model *self)
                     self->notes[0].at + self->options.recent_ttl_ns <= self->now;
          bound++) {
         self->counters.tombstones_expired += self->notes[0].kind == MODEL_TOMBSTONE;
-        remove_note (self, &self->notes[0]);
+        forget_note (self);
     }
     if (self->notes_count == 0 || self->notes[0].at + self->options.recent_ttl_ns > self->now)
         self->age_not_before = self->now + self->options.recent_ttl_ns / 8;
 }
 
-tied_time_t model_deadline (const struct model *self)
+tied_time_t model_deadline (struct model *self)
 {
     tied_time_t due = earlier_of (client_due (self, MODEL_LIVE), client_due (self, MODEL_SUSPECT));
 
     if (oldest (self, MODEL_GOING) != MODEL_CLIENTS_MAX)
         due = self->now;
     due = earlier_of (due, earlier_of (sweep_due (self), age_due (self)));
+    due = earlier_of (due, aside_due (self));
     return later_of (due, self->now);
 }
 
@@ -858,6 +1253,8 @@ void model_step (struct model *self,
     case TIED_REPLICA_EV_PEER_UP:
     case TIED_REPLICA_EV_PEER_DOWN:
         self->is_up[event->u.peer.peer] = event->type == TIED_REPLICA_EV_PEER_UP;
+        if (event->type == TIED_REPLICA_EV_PEER_DOWN)
+            lose_peer (self, event->u.peer.peer);
         break;
     case TIED_REPLICA_EV_SEND_FAILED:
         send_failed (self, event);
@@ -869,14 +1266,20 @@ void model_step (struct model *self,
         evict (self);
         break;
     case TIED_REPLICA_EV_DONE:
+        done (self, event->u.tie.call, event->u.tie.copy ^ 1);
+        break;
     case TIED_REPLICA_EV_CLAIM:
+        claim (self, event);
+        break;
     case TIED_REPLICA_EV_GRANT:
     case TIED_REPLICA_EV_DENY:
-        break; /* no script says them */
+        answer (self, event);
+        break;
     case TIED_REPLICA_EV_TIMEOUT:
         look (self);
         purge (self);
         sweep (self);
+        look_aside (self);
         age (self);
         break;
     }

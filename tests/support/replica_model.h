@@ -15,9 +15,16 @@
 #define MODEL_PEERS_MAX   8
 #define MODEL_ACTIONS_MAX 256
 
+enum model_aside {
+    MODEL_IN_QUEUE,
+    MODEL_PARKED,
+    MODEL_CLAIMING
+};
+
 struct model_copy {
     struct tied_call_id call;
     uint64_t id;    /* order of arrival */
+    int64_t place;  /* in the queue */
     uint64_t began; /* order of start; 0: it waits */
     tied_time_t arrived;
     tied_time_t deadline;
@@ -32,6 +39,14 @@ struct model_copy {
     bool is_told;
     bool is_late; /* the sibling started too */
     bool is_cancelled;
+    bool is_parking; /* mode park */
+    bool is_once;    /* mode exclusive */
+    bool is_revived;
+    enum model_aside aside; /* while it waits */
+    uint64_t aside_rank;    /* order among those that are aside in the same way */
+    tied_time_t due;
+    tied_time_t born;
+    uint64_t sibling_incarnation;
     uint8_t merged; /* youngest re-issue that waits for this copy's answer */
 };
 
@@ -39,7 +54,9 @@ enum model_note_kind {
     MODEL_TOMBSTONE,
     MODEL_UNTIED,
     MODEL_GONE,
-    MODEL_FINISHED
+    MODEL_FINISHED,
+    MODEL_GRANTED,
+    MODEL_GRANTED_UNSEEN
 };
 
 struct model_note {
@@ -47,6 +64,9 @@ struct model_note {
     tied_time_t at;
     uint8_t copy;
     enum model_note_kind kind;
+    bool is_done;
+    bool is_once;
+    uint32_t peer;
 };
 
 enum model_client_state {
@@ -79,6 +99,7 @@ struct model {
     uint32_t copies_count;
     struct model_note notes[MODEL_NOTES_MAX]; /* oldest first */
     uint32_t notes_count;
+    tied_time_t forgotten_at; /* when the youngest exclusive note forgotten was written */
     struct model_client clients[MODEL_CLIENTS_MAX];
     uint64_t next_id;
     uint64_t service_x8;
@@ -101,6 +122,6 @@ void model_step (struct model *self,
 
 uint32_t model_depth (const struct model *self);
 uint32_t model_running (const struct model *self);
-tied_time_t model_deadline (const struct model *self);
+tied_time_t model_deadline (struct model *self);
 
 #endif

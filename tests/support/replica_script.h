@@ -24,6 +24,10 @@ struct script {
     void *context;
     bool is_draining_allowed;
     uint8_t running[SCRIPT_SLOTS_MAX]; /* slots that run, kept by script_see () */
+    struct tied_call_id call;          /* of the last REQUEST, and its copy */
+    uint8_t copy;
+    struct tied_call_id started_call; /* of the last STARTED, and the sender's copy */
+    uint8_t started_copy;
 };
 
 static inline uint32_t script_choose (struct script *self, uint32_t n)
@@ -36,6 +40,7 @@ static inline void script_options (struct script *self, struct tied_replica_core
     static const uint64_t silences[] = {TIED_MS (10), TIED_MS (400), TIED_S (5), TIED_NEVER};
     static const uint64_t lifetimes[] = {TIED_MS (1), TIED_MS (60), TIED_S (2), TIED_S (3600)};
     static const uint64_t waits[] = {0, TIED_MS (3), TIED_NEVER};
+    static const uint64_t leases[] = {TIED_MS (1), TIED_MS (30), TIED_S (2)};
 
     tied_replica_core_options_init (options);
     options->incarnation = SCRIPT_INCARNATION;
@@ -49,6 +54,8 @@ static inline void script_options (struct script *self, struct tied_replica_core
     options->clients_max = SCRIPT_CLIENTS;
     options->peers_max = SCRIPT_PEERS;
     options->client_silence_ns = silences[script_choose (self, 4)];
+    options->park_max = script_choose (self, 5);
+    options->park_lease_ns = leases[script_choose (self, 3)];
     self->is_draining_allowed = script_choose (self, 4) == 0;
 }
 
@@ -91,6 +98,8 @@ script_request (struct script *self, struct tied_replica_request *request, tied_
     request->client = script_choose (self, SCRIPT_CLIENTS);
     request->call = script_call (self);
     request->copy = (uint8_t)script_choose (self, 5);
+    self->call = request->call;
+    self->copy = request->copy;
     if (script_choose (self, 2) == 0)
         request->flags |= TIED_REQUEST_TIED;
     if (script_choose (self, 4) == 0)
@@ -106,6 +115,14 @@ script_request (struct script *self, struct tied_replica_request *request, tied_
         request->incarnation = 99;
     if (script_choose (self, 32) == 0)
         request->verdict = verdicts[script_choose (self, 4)];
+    if (script_choose (self, 2) == 0)
+        request->flags |= TIED_REQUEST_PARK;
+    if (script_choose (self, 4) == 0) {
+        request->flags |= TIED_REQUEST_EXCLUSIVE;
+        if (script_choose (self, 8) != 0)
+            request->incarnation = SCRIPT_INCARNATION;
+        request->sibling_incarnation = script_choose (self, 8);
+    }
     request->remaining_ns = TIED_NEVER;
     if (script_choose (self, 4) != 0)
         request->remaining_ns = TIED_MS (script_choose (self, 60));
@@ -115,11 +132,21 @@ script_request (struct script *self, struct tied_replica_request *request, tied_
         request->sent_us = (uint64_t)script_choose (self, UINT32_MAX) << script_choose (self, 33);
 }
 
+/* What a peer says: of any call, or of the sibling of the copy that came last. */
 static inline void script_tie (struct script *self, struct tied_replica_event *event)
 {
     event->u.tie.peer = script_choose (self, SCRIPT_PEERS);
-    event->u.tie.call = script_call (self);
-    event->u.tie.copy = (uint8_t)script_choose (self, 5);
+    if (script_choose (self, 3) == 0) {
+        event->u.tie.call = self->call;
+        event->u.tie.copy = self->copy ^ 1;
+    } else {
+        event->u.tie.call = script_call (self);
+        event->u.tie.copy = (uint8_t)script_choose (self, 5);
+    }
+    if (event->type == TIED_REPLICA_EV_STARTED) {
+        self->started_call = event->u.tie.call;
+        self->started_copy = event->u.tie.copy;
+    }
     event->u.tie.is_untie =
         event->type == TIED_REPLICA_EV_SEND_FAILED && script_choose (self, 4) == 0;
 }
@@ -136,12 +163,34 @@ static inline uint32_t script_slot (struct script *self)
     return start;
 }
 
+/* What only the modes park and exclusive say. */
+static inline void script_word (struct script *self, struct tied_replica_event *event)
+{
+    static const enum tied_replica_event_type words[] = {
+        TIED_REPLICA_EV_DONE, TIED_REPLICA_EV_GRANT, TIED_REPLICA_EV_DENY, TIED_REPLICA_EV_CLAIM};
+
+    event->type = words[script_choose (self, 4)];
+    if (event->type != TIED_REPLICA_EV_CLAIM) {
+        script_tie (self, event);
+        if (event->type == TIED_REPLICA_EV_DONE && script_choose (self, 3) != 0) {
+            event->u.tie.call = self->started_call;
+            event->u.tie.copy = self->started_copy;
+        }
+        return;
+    }
+    event->u.claim.peer = script_choose (self, SCRIPT_PEERS);
+    event->u.claim.call = script_call (self);
+    event->u.claim.copy = (uint8_t)script_choose (self, 5);
+    event->u.claim.age_ns = TIED_MS (script_choose (self, 50));
+    event->u.claim.incarnation = script_choose (self, 8) == 0 ? 99 : SCRIPT_INCARNATION;
+}
+
 static inline struct tied_replica_event script_event (struct script *self, tied_time_t now)
 {
     struct tied_replica_event event;
 
     memset (&event, 0, sizeof event);
-    switch (script_choose (self, 24)) {
+    switch (script_choose (self, 28)) {
     case 0:
     case 1:
     case 2:
@@ -197,6 +246,11 @@ static inline struct tied_replica_event script_event (struct script *self, tied_
             event.type = TIED_REPLICA_EV_DRAIN;
         else if (script_choose (self, 8) == 0)
             event.type = TIED_REPLICA_EV_CLIENTS_FULL;
+        return event;
+    case 22:
+    case 23:
+    case 24:
+        script_word (self, &event);
         return event;
     default:
         event.type = TIED_REPLICA_EV_TAKE;
