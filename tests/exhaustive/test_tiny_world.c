@@ -222,21 +222,19 @@ static void crashes_and_losses_around_a_hedge_cost_no_call (void **state)
 }
 
 /* Where one of the pair was refused, its replica is free for the hedge. */
+/* Both of the pair hold the call, or one of them: the hedge finds out by asking. A deadline soon after
+ * it, and no restart: with more time or faults there are too many orders to see them all. */
 static void a_tied_call_with_a_hedge_ends_in_every_order (void **state)
 {
-    struct tiny_config config = config_make ("tied and hedged, full queue");
+    struct tiny_config config = config_make ("tied and hedged");
     (void)state;
     config.hedge_ns = HEDGE;
-    config.occupants = 1;
-    /* Time to ask both of the pair once: a second round multiplies the orders and adds no new one.
-     */
-    config.deadline_ns = 2 * HEDGE;
-    EXPLORE (config, LEDGER_MARK_HEDGED, LEDGER_MARK_HEDGE_WON, LEDGER_MARK_UNTIED,
+    config.deadline_ns = HEDGE + MS (1);
+    EXPLORE (config, LEDGER_MARK_HEDGED, LEDGER_MARK_HEDGE_REFUSED, LEDGER_MARK_HEDGE_WON,
              LEDGER_MARK_BOTH_STARTED);
-    config.name = "tied and hedged, crash, restart";
-    config.occupants = 0;
+    config.name = "tied and hedged, crash";
+    config.stagger_ns = 0;
     config.crashes = 1;
-    config.restarts = 1;
     EXPLORE (config, LEDGER_MARK_STARTER_CRASHED, LEDGER_MARK_MERGED, LEDGER_MARK_REISSUE_PASSED);
 }
 
