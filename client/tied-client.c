@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "app/app.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 #include <tied/tied.h>
 

@@ -13,7 +13,7 @@
 #include "base/util.h"
 #include "engine/memory.h"
 #include "tools/policy_text.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 #include <tied/error.h>
 

@@ -9,7 +9,7 @@
 #include "app.h"
 #include "base/util.h"
 #include "replica_stats.h"
-#include "tools/units.h"
+#include "text/units.h"
 #include "zmq/clock.h"
 
 /* Round trips are measured with PINGs; this often, so that a person does not wait. */
@@ -47,7 +47,7 @@ static void print_details (const struct tied_reply *reply)
 static int report_failure (const char *method, const struct tied_reply *reply)
 {
     const struct tied_client_completion *details = &reply->details;
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     char reason[64] = "";
 
     if (details->status)
@@ -55,9 +55,9 @@ static int report_failure (const char *method, const struct tied_reply *reply)
     else if (details->reject)
         snprintf (reason, sizeof reason, " (%s)", tied_reject_name ((int)details->reject));
     if (details->outcome == TIED_OUTCOME_APP_ERROR)
-        return app_fail ("call %s: %s%s", ti_cli_quote (method, quoted),
+        return app_fail ("call %s: %s%s", ti_quote (method, quoted),
                          tied_outcome_name ((int)details->outcome), reason);
-    return app_fail ("call %s: %s%s, %s", ti_cli_quote (method, quoted),
+    return app_fail ("call %s: %s%s, %s", ti_quote (method, quoted),
                      tied_outcome_name ((int)details->outcome), reason,
                      details->may_have_executed ? "may have executed" : "not executed");
 }
@@ -79,13 +79,13 @@ int app_call (struct app *app, const struct ti_cli_result *line)
     struct tied_call call;
     struct tied_reply reply;
     const char *body = line->operands_count > 1 ? line->operands[1] : "";
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     tied_client_t *client;
     int rc;
 
     if (!line->operands[0][0] || strlen (line->operands[0]) > TIED_NAME_MAX)
         return ti_cli_error (app->cli, "METHOD must have 1 to %d bytes: %s", TIED_NAME_MAX,
-                             ti_cli_quote (line->operands[0], quoted));
+                             ti_quote (line->operands[0], quoted));
     app_options (app, &options);
     client = app_connect (app, &options, 0, app->replicas.count);
     if (!client)
@@ -98,7 +98,7 @@ int app_call (struct app *app, const struct ti_cli_result *line)
     call.is_idempotent = app->is_idempotent != 0;
     rc = tied_client_call (client, &call, &reply);
     if (rc != 0) {
-        rc = app_fail ("call %s: %s", ti_cli_quote (call.method, quoted), tied_error_text (rc));
+        rc = app_fail ("call %s: %s", ti_quote (call.method, quoted), tied_error_text (rc));
     } else {
         if (app->is_verbose)
             print_details (&reply);

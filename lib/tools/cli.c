@@ -76,7 +76,7 @@ static const struct ti_cli_option *find_option (const struct run *run, int code)
 
 static enum ti_cli_verdict unknown_option (const struct run *run, const char *text)
 {
-    char name[64], quoted[TI_CLI_QUOTE_MAX];
+    char name[64], quoted[TI_QUOTE_MAX];
     const char *names[TI_CLI_OPTIONS_MAX + 3];
     uint32_t count = run->cli->options_count + 2;
     for (uint32_t i = 0; i < count; i++)
@@ -88,15 +88,15 @@ static enum ti_cli_verdict unknown_option (const struct run *run, const char *te
         if (length < sizeof name) {
             memcpy (name, text + 2, length);
             name[length] = '\0';
-            nearest = ti_cli_nearest (name, names);
+            nearest = ti_nearest (name, names);
         }
     }
     if (nearest)
         ti_cli_error (run->cli, "unknown option %s; did you mean --%s? (%s --help lists all)",
-                      ti_cli_quote (text, quoted), nearest, run->cli->program);
+                      ti_quote (text, quoted), nearest, run->cli->program);
     else
-        ti_cli_error (run->cli, "unknown option %s; %s --help lists all",
-                      ti_cli_quote (text, quoted), run->cli->program);
+        ti_cli_error (run->cli, "unknown option %s; %s --help lists all", ti_quote (text, quoted),
+                      run->cli->program);
     return TI_CLI_WRONG;
 }
 
@@ -217,7 +217,7 @@ bool ti_cli_applies (const struct ti_cli_option *option, const struct ti_cli_com
 static enum ti_cli_verdict take_command (struct run *run, struct ti_cli_result *out)
 {
     const struct ti_cli *cli = run->cli;
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     const char *names[TI_CLI_OPTIONS_MAX + 1] = {NULL};
     char **operands = run->argv + 1;
     uint32_t count = run->operands_count;
@@ -225,7 +225,7 @@ static enum ti_cli_verdict take_command (struct run *run, struct ti_cli_result *
     if (!cli->commands) {
         if (count == 0)
             return TI_CLI_RUN;
-        ti_cli_error (cli, "unexpected argument %s", ti_cli_quote (operands[0], quoted));
+        ti_cli_error (cli, "unexpected argument %s", ti_quote (operands[0], quoted));
         return TI_CLI_WRONG;
     }
     if (count == 0) {
@@ -239,9 +239,9 @@ static enum ti_cli_verdict take_command (struct run *run, struct ti_cli_result *
             out->command = &cli->commands[i];
     }
     if (!out->command) {
-        const char *nearest = ti_cli_nearest (operands[0], names);
+        const char *nearest = ti_nearest (operands[0], names);
         ti_cli_error (cli, "unknown command %s; %s%s%s --help lists all",
-                      ti_cli_quote (operands[0], quoted), nearest ? "did you mean " : "",
+                      ti_quote (operands[0], quoted), nearest ? "did you mean " : "",
                       nearest ? nearest : cli->program, nearest ? "?" : "");
         return TI_CLI_WRONG;
     }
@@ -255,7 +255,7 @@ static enum ti_cli_verdict take_command (struct run *run, struct ti_cli_result *
     }
     if (out->operands_count > out->command->operands_max) {
         ti_cli_error (cli, "unexpected argument %s after %s",
-                      ti_cli_quote (out->operands[out->command->operands_max], quoted),
+                      ti_quote (out->operands[out->command->operands_max], quoted),
                       out->command->name);
         return TI_CLI_WRONG;
     }

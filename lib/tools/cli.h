@@ -17,6 +17,8 @@
 #include <tied/export.h>
 #include <tied/types.h>
 
+#include "text/quote.h"
+
 #define TI_EXIT_OK     0
 #define TI_EXIT_FAILED 1
 #define TI_EXIT_USAGE  2
@@ -126,7 +128,7 @@ void ti_cli_help (const struct ti_cli *cli, FILE *file);
 
 /*
  * "PROGRAM: TEXT\n" to cli->err. What the text quotes from outside may be of any length and hold
- * any byte: pass it through ti_cli_quote () first. @return TI_EXIT_USAGE
+ * any byte: pass it through ti_quote () first. @return TI_EXIT_USAGE
  */
 int ti_cli_error (const struct ti_cli *cli, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
@@ -138,14 +140,6 @@ void ti_cli_keep (const char *program, int argc, char **argv, char *buffer, size
 /* One line into why, as the parsers below do. @return TIED_ERR_INVAL */
 int ti_cli_refuse (char why[TI_CLI_WHY_MAX], const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));
-
-#define TI_CLI_QUOTE_MAX 96
-/* text in double quotes, cut at a bounded length, bytes that are not printable ASCII as \xNN.
- * @return buffer */
-const char *ti_cli_quote (const char *text, char buffer[TI_CLI_QUOTE_MAX]);
-
-/* The candidate that text was probably meant to be, NULL if none is near. names ends with NULL. */
-const char *ti_cli_nearest (const char *text, const char *const *names);
 
 /* The parsers behind the kinds, for use elsewhere. @return 0, or negative and a line in why */
 TIED_NODISCARD int ti_pair_parse (const char *text, struct ti_pair *out, char *why);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "units.h"
+#include "text/units.h"
 
 /* In a table 0 stands for "no upper limit". */
 static uint64_t upper_limit (const struct ti_cli_option *option)
@@ -89,8 +89,8 @@ static enum ti_cli_verdict refuse (const struct ti_cli *cli,
                                    const char *text,
                                    const char *reason)
 {
-    char quoted[TI_CLI_QUOTE_MAX], range[TI_CLI_RANGE_MAX];
-    ti_cli_error (cli, "--%s %s %s; give %s", option->name, ti_cli_quote (text, quoted), reason,
+    char quoted[TI_QUOTE_MAX], range[TI_CLI_RANGE_MAX];
+    ti_cli_error (cli, "--%s %s %s; give %s", option->name, ti_quote (text, quoted), reason,
                   ti_cli_range (option, range));
     return TI_CLI_WRONG;
 }
@@ -100,8 +100,8 @@ static enum ti_cli_verdict refuse_because (const struct ti_cli *cli,
                                            const char *text,
                                            const char *why)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
-    ti_cli_error (cli, "--%s %s: %s", option->name, ti_cli_quote (text, quoted), why);
+    char quoted[TI_QUOTE_MAX];
+    ti_cli_error (cli, "--%s %s: %s", option->name, ti_quote (text, quoted), why);
     return TI_CLI_WRONG;
 }
 
@@ -153,7 +153,7 @@ find_choice (const struct ti_cli *cli, const struct ti_cli_option *option, const
     for (int i = 0; option->choices[i]; i++)
         if (strcmp (option->choices[i], text) == 0)
             return i;
-    const char *nearest = ti_cli_nearest (text, option->choices);
+    const char *nearest = ti_nearest (text, option->choices);
     if (nearest)
         snprintf (reason, sizeof reason, "is unknown, did you mean %.64s", nearest);
     refuse (cli, option, text, nearest ? reason : "is unknown");
@@ -195,11 +195,11 @@ store_in_strings (const struct ti_cli *cli, const struct ti_cli_option *option, 
 static enum ti_cli_verdict
 store_again (const struct ti_cli *cli, const struct ti_cli_option *option, const char *text)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     if (!option->keeps_first)
         return refuse_because (cli, option, text, "this id was given before");
     ti_cli_error (cli, "warning: --%s %s: this id was given before; the first one is kept",
-                  option->name, ti_cli_quote (text, quoted));
+                  option->name, ti_quote (text, quoted));
     return TI_CLI_RUN;
 }
 

@@ -10,7 +10,7 @@
 
 #include "cli.h"
 #include "portable.h"
-#include "units.h"
+#include "text/units.h"
 
 #include <tied/error.h>
 
@@ -75,27 +75,27 @@ static int refuse (char *why, const char *format, ...)
 
 static int parse_duration (const char *text, uint64_t *out, char *why)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     uint64_t ns;
     int rc = ti_parse_duration (text, &ns);
     if (rc == TI_UNITS_NO_UNIT)
-        return refuse (why, "%s has no unit: write %.16sms or %.16ss", ti_cli_quote (text, quoted),
+        return refuse (why, "%s has no unit: write %.16sms or %.16ss", ti_quote (text, quoted),
                        text, text);
     if (rc)
         return refuse (why, "%s %s: give a duration such as 250us, 5ms or 1.5s",
-                       ti_cli_quote (text, quoted), ti_units_text (rc));
+                       ti_quote (text, quoted), ti_units_text (rc));
     if (ns > TI_DIST_MAX_NS)
-        return refuse (why, "%s is longer than 1h", ti_cli_quote (text, quoted));
+        return refuse (why, "%s is longer than 1h", ti_quote (text, quoted));
     *out = ns;
     return TIED_OK;
 }
 
 static int parse_real (const char *text, double min, double max, double *out, char *why)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     int rc = ti_parse_real (text, out);
     if (rc || *out < min || *out > max)
-        return refuse (why, "%s %s: give a number from %g to %g", ti_cli_quote (text, quoted),
+        return refuse (why, "%s %s: give a number from %g to %g", ti_quote (text, quoted),
                        rc ? ti_units_text (rc) : "is out of range", min, max);
     return TIED_OK;
 }
@@ -160,19 +160,19 @@ static const struct form *find_form (const char *text, size_t length)
 static int refuse_name (const char *text, size_t length, char *why)
 {
     char name[ARGUMENT_MAX] = "";
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     const char *names[FORMS_COUNT + 1] = {NULL};
     for (size_t i = 0; i < FORMS_COUNT; i++)
         names[i] = forms[i].name;
     snprintf (name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name), text);
-    const char *nearest = ti_cli_nearest (name, names);
+    const char *nearest = ti_nearest (name, names);
     if (nearest)
-        return refuse (why, "%s is not a distribution; did you mean %s?",
-                       ti_cli_quote (name, quoted), nearest);
+        return refuse (why, "%s is not a distribution; did you mean %s?", ti_quote (name, quoted),
+                       nearest);
     char list[TI_DIST_WHY_MAX / 2 + 32] = "";
     for (size_t i = 0, used = 0; i < FORMS_COUNT; i++)
         used += (size_t)snprintf (list + used, sizeof list - used, " %s", names[i]);
-    return refuse (why, "%s is not one of%s", ti_cli_quote (name, quoted), list);
+    return refuse (why, "%s is not one of%s", ti_quote (name, quoted), list);
 }
 
 /* What the values must be to each other, and the parameters that are computed once. */

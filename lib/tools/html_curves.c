@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "html_plot.h"
-#include "units.h"
+#include "text/units.h"
 
 #define WIDTH  760
 #define HEIGHT 420

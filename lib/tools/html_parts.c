@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "html_page.h"
-#include "utf8.h"
+#include "text/utf8.h"
 
 #include <tied/types.h>
 

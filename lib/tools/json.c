@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "utf8.h"
+#include "text/utf8.h"
 
 #include <tied/error.h>
 #include <tied/types.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 int ti_percentile_parse (const char *text, uint32_t *out_ppm)
 {

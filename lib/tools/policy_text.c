@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/units.h"
+#include "text/units.h"
 
 #include <tied/error.h>
 
@@ -70,7 +70,7 @@ static void add_names (const struct ti_policy_word *words, const char **names, u
 static int parse_word (struct reading *self, const char *text)
 {
     const char *names[NAMES_MAX + 1] = {NULL};
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     uint32_t count = 0;
     const struct ti_policy_word *word = find (modes, text);
 
@@ -82,10 +82,10 @@ static int parse_word (struct reading *self, const char *text)
         self->policy.pick = ti_pick_default (word->is_tied);
         return 0;
     }
-    ti_cli_quote (text, quoted);
+    ti_quote (text, quoted);
     add_names (modes, names, &count);
     add_names (self->grammar->more, names, &count);
-    const char *nearest = ti_cli_nearest (text, names);
+    const char *nearest = ti_nearest (text, names);
     if (nearest)
         return ti_cli_refuse (self->why, "%s is no policy: did you mean \"%s\"?", quoted, nearest);
     return ti_cli_refuse (self->why, "%s is no policy: write %s", quoted, self->grammar->examples);
@@ -93,7 +93,7 @@ static int parse_word (struct reading *self, const char *text)
 
 static int parse_d (struct reading *self, char *text)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     size_t length = strlen (text);
     uint64_t d = 0;
     if (!takes (self, TI_TAKES_D))
@@ -104,29 +104,29 @@ static int parse_d (struct reading *self, char *text)
                               self->policy.word->name);
     text[length - 1] = '\0';
     if (ti_parse_u64 (text, &d) || d < 1 || d > TI_POLICY_D_MAX)
-        return ti_cli_refuse (self->why, "%s is no number from 1 to %d",
-                              ti_cli_quote (text, quoted), TI_POLICY_D_MAX);
+        return ti_cli_refuse (self->why, "%s is no number from 1 to %d", ti_quote (text, quoted),
+                              TI_POLICY_D_MAX);
     self->policy.d = (uint32_t)d;
     return 0;
 }
 
 static int parse_stagger (struct reading *self, const char *text)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     if (!takes (self, TI_TAKES_STAGGER))
         return ti_cli_refuse (self->why, "%s has no stagger", self->policy.word->name);
     int error = ti_stagger_parse (text, &self->policy.stagger_ns);
     if (error)
         return ti_cli_refuse (self->why, "stagger %s %s: write a duration like 1ms, up to 1h",
-                              ti_cli_quote (text, quoted), ti_units_text (error));
+                              ti_quote (text, quoted), ti_units_text (error));
     return 0;
 }
 
 static int set_hedge (struct reading *self, const char *text)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     int error = ti_hedge_parse (text, &self->policy.hedge);
-    ti_cli_quote (text, quoted);
+    ti_quote (text, quoted);
     if (error)
         return ti_cli_refuse (self->why, "hedge %s %s: write a duration like 10ms, up to 1h%s",
                               quoted, ti_units_text (error),
@@ -153,13 +153,13 @@ static const char *name_those (uint32_t what, const struct ti_policy_word *words
 static int parse_hedge (struct reading *self, const char *text)
 {
     static const char head[] = "hedge:";
-    char quoted[TI_CLI_QUOTE_MAX], list[64];
+    char quoted[TI_QUOTE_MAX], list[64];
     if (!takes (self, TI_TAKES_HEDGE))
         return ti_cli_refuse (self->why, "a hedge is added to %s, not to %s",
                               name_those (TI_TAKES_HEDGE, modes, list), self->policy.word->name);
     if (strncmp (text, head, sizeof head - 1) != 0)
         return ti_cli_refuse (self->why, "%s is unknown: write +hedge:10ms%s",
-                              ti_cli_quote (text, quoted),
+                              ti_quote (text, quoted),
                               can (self, TI_TAKES_PERCENTILES) ? " or +hedge:p95" : "");
     return set_hedge (self, text + sizeof head - 1);
 }
@@ -187,12 +187,12 @@ static int parse_keep (struct reading *self)
 
 static int refuse_part (const struct reading *self, const char *text)
 {
-    char quoted[TI_CLI_QUOTE_MAX], list[64] = "";
+    char quoted[TI_QUOTE_MAX], list[64] = "";
     size_t at = 0;
     for (uint32_t i = 0; ti_pick_words[i] && at < sizeof list; i++)
         at +=
             (size_t)snprintf (list + at, sizeof list - at, "%s%s", i ? ", " : "", ti_pick_words[i]);
-    return ti_cli_refuse (self->why, "%s is unknown: there are %s%s%s", ti_cli_quote (text, quoted),
+    return ti_cli_refuse (self->why, "%s is unknown: there are %s%s%s", ti_quote (text, quoted),
                           list, can (self, TI_TAKES_KEEP) ? ", keep" : "",
                           can (self, TI_TAKES_DELAY) ? ", and delays of a hedge such as 10ms or p95"
                                                      : "");
@@ -263,12 +263,12 @@ int ti_policy_parse (const char *text,
                      struct ti_policy_text *out,
                      char why[TI_CLI_WHY_MAX])
 {
-    char copy[TI_POLICY_TEXT_MAX], quoted[TI_CLI_QUOTE_MAX];
+    char copy[TI_POLICY_TEXT_MAX], quoted[TI_QUOTE_MAX];
     struct reading self = {.grammar = grammar, .why = why};
     size_t length = strlen (text);
     self.policy.stagger_ns = TIED_STAGGER_AUTO;
     if (length >= sizeof copy)
-        return ti_cli_refuse (why, "%s is too long for a policy", ti_cli_quote (text, quoted));
+        return ti_cli_refuse (why, "%s is too long for a policy", ti_quote (text, quoted));
     memcpy (copy, text, length + 1);
     int rc = parse_pieces (&self, copy);
     if (rc == 0)

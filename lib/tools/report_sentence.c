@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "units.h"
+#include "text/units.h"
 
 #include <tied/types.h>
 

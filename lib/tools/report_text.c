@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "units.h"
+#include "text/units.h"
 
 #include <tied/error.h>
 #include <tied/types.h>

@@ -15,12 +15,12 @@ static int write_saved (const void *context, FILE *file)
 
 static int show (const struct app *app, const struct sim_diagram *diagram)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     int rc = TI_EXIT_OK;
     if (sim_diagram_write_text (diagram, stdout))
         rc = app_fail ("cannot write to standard output: %s", strerror (errno));
     if (app->json && ti_save (app->json, write_saved, diagram))
-        rc = app_fail ("cannot write %s: %s", ti_cli_quote (app->json, quoted), strerror (errno));
+        rc = app_fail ("cannot write %s: %s", ti_quote (app->json, quoted), strerror (errno));
     return rc;
 }
 

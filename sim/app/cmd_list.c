@@ -8,13 +8,13 @@
 static int print_text (const char *name)
 {
     const struct sim_preset *preset = sim_preset_find (name);
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     if (preset) {
         fwrite (preset->text, 1, preset->size, stdout);
         return TI_EXIT_OK;
     }
     const char *nearest = sim_preset_nearest (name);
-    ti_cli_quote (name, quoted);
+    ti_quote (name, quoted);
     if (nearest)
         return app_fail ("there is no preset %s, did you mean %s", quoted, nearest);
     return app_fail ("there is no preset %s; tied-sim list shows them all", quoted);

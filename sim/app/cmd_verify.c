@@ -131,8 +131,8 @@ save_json (const struct sim_verify *verify, const struct sim_cmd_verify *command
     const struct saving saving = {verify, command};
     if (ti_save (command->json_path, write_json, &saving) == 0)
         return TI_EXIT_OK;
-    char quoted[TI_CLI_QUOTE_MAX];
-    fprintf (err, "tied-sim: cannot write %s: %s\n", ti_cli_quote (command->json_path, quoted),
+    char quoted[TI_QUOTE_MAX];
+    fprintf (err, "tied-sim: cannot write %s: %s\n", ti_quote (command->json_path, quoted),
              strerror (errno));
     return TI_EXIT_FAILED;
 }

@@ -77,17 +77,17 @@ static int set_policies (const struct app *app, struct sim_scenario *scenario)
 
 static int check_file (const char *path)
 {
-    char folder[4096], quoted[TI_CLI_QUOTE_MAX];
+    char folder[4096], quoted[TI_QUOTE_MAX];
     const char *slash = path ? strrchr (path, '/') : NULL;
     if (!path)
         return 0;
     size_t length = slash ? (size_t)(slash - path) : 0;
     if (length >= sizeof folder)
-        return app_fail ("cannot write %s: the name is too long", ti_cli_quote (path, quoted));
+        return app_fail ("cannot write %s: the name is too long", ti_quote (path, quoted));
     memcpy (folder, path, length);
     folder[length] = '\0';
     if (access (length ? folder : slash ? "/" : ".", W_OK) != 0 && access (path, W_OK) != 0)
-        return app_fail ("cannot write %s: %s", ti_cli_quote (path, quoted), strerror (errno));
+        return app_fail ("cannot write %s: %s", ti_quote (path, quoted), strerror (errno));
     return 0;
 }
 

@@ -22,10 +22,10 @@ static int write_saved (const void *context, FILE *file)
 static int save (const struct sim_output *output, writer_fn *writer, const char *path)
 {
     const struct saving saving = {output, writer};
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     if (!path || ti_save (path, write_saved, &saving) == 0)
         return TI_EXIT_OK;
-    return app_fail ("cannot write %s: %s", ti_cli_quote (path, quoted), strerror (errno));
+    return app_fail ("cannot write %s: %s", ti_quote (path, quoted), strerror (errno));
 }
 
 int app_show (const struct app *app, const struct sim_output *output)

@@ -5,7 +5,7 @@
 
 #include "output/internal.h"
 #include "study/summary.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 const char *const sim_percentile_names[SIM_PERCENTILES] = {"p50", "p90",   "p95",
                                                            "p99", "p99_9", "max"};

@@ -6,7 +6,7 @@
 #include "output/internal.h"
 #include "study/replay.h"
 #include "study/summary.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 static const struct ti_table_group groups[] = {
     {"", 2}, {"still pending at the delay", 4}, {"a copy launched then", 2}, {"extra work", 2}};

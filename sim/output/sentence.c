@@ -6,7 +6,7 @@
 
 #include "output/internal.h"
 #include "study/summary.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 static void append (char *buffer, size_t size, const char *format, ...)
     __attribute__ ((format (printf, 3, 4)));

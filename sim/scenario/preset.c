@@ -33,5 +33,5 @@ const char *sim_preset_nearest (const char *name)
     const char *names[NAMES_MAX + 1] = {NULL};
     for (uint32_t i = 0; i < sim_presets_count && i < NAMES_MAX; i++)
         names[i] = sim_presets[i].name;
-    return ti_cli_nearest (name, names);
+    return ti_nearest (name, names);
 }

@@ -16,12 +16,12 @@
 
 #include <tied/error.h>
 
-TI_STATIC_ASSERT (SIM_WHY_MAX == SIM_DOCUMENT_WHY_MAX, "one line fits both");
-TI_STATIC_ASSERT (SIM_SCENARIO_BYTES_MAX == SIM_DOCUMENT_BYTES_MAX, "one bound");
+TI_STATIC_ASSERT (SIM_WHY_MAX == TI_DOCUMENT_WHY_MAX, "one line fits both");
+TI_STATIC_ASSERT (SIM_SCENARIO_BYTES_MAX == TI_DOCUMENT_BYTES_MAX, "one bound");
 
 struct layer {
     char path[SIM_PATH_MAX]; /* files are relative to it */
-    struct sim_document document;
+    struct ti_document document;
 };
 
 struct chain {
@@ -65,7 +65,7 @@ add_layer (struct chain *chain, const char *path, const char *text, size_t size,
         snprintf (why, SIM_WHY_MAX, "%.80s...: the name is too long", path);
         return TIED_ERR_INVAL;
     }
-    int rc = sim_document_read (path, text, size, &layer->document, why);
+    int rc = ti_document_read (path, text, size, &layer->document, why);
     if (rc == 0)
         chain->count++;
     return rc;
@@ -84,40 +84,40 @@ static int add_file (struct chain *chain, const char *path, char *why)
 }
 
 /* What the last layer extends: a preset, or a file beside it. */
-static int follow (struct chain *chain, const struct sim_node *node, char *why)
+static int follow (struct chain *chain, const struct ti_node *node, char *why)
 {
     const struct layer *last = &chain->layers[chain->count - 1];
-    struct sim_reader reader = {
+    struct ti_reader reader = {
         .document = &last->document, .why = why, .path = "extends", .context = NULL};
-    char path[SIM_PATH_MAX], quoted[TI_CLI_QUOTE_MAX];
-    if (node->kind != SIM_NODE_SCALAR || !node->text[0])
-        return sim_reader_refuse (&reader, node, "the name of a preset or file is wanted");
+    char path[SIM_PATH_MAX], quoted[TI_QUOTE_MAX];
+    if (node->kind != TI_NODE_SCALAR || !node->text[0])
+        return ti_reader_refuse (&reader, node, "the name of a preset or file is wanted");
     if (chain->count == SIM_EXTENDS_MAX)
-        return sim_reader_refuse (&reader, node, "more than %d levels: does it extend itself?",
-                                  SIM_EXTENDS_MAX);
+        return ti_reader_refuse (&reader, node, "more than %d levels: does it extend itself?",
+                                 SIM_EXTENDS_MAX);
     const struct sim_preset *preset = sim_preset_find (node->text);
     if (preset)
         return add_layer (chain, preset->name, preset->text, preset->size, why);
     if (!sim_path_beside (last->path, node->text, path))
-        return sim_reader_refuse (&reader, node, "the name is too long");
+        return ti_reader_refuse (&reader, node, "the name is too long");
     FILE *file = fopen (path, "rb");
     if (file) {
         fclose (file);
         return add_file (chain, path, why);
     }
     const char *nearest = sim_preset_nearest (node->text);
-    return sim_reader_refuse (&reader, node, "%s is no preset, and as a file: %s%s%s%s",
-                              ti_cli_quote (node->text, quoted), strerror (errno),
-                              nearest ? "; did you mean \"" : "", nearest ? nearest : "",
-                              nearest ? "\"?" : "");
+    return ti_reader_refuse (&reader, node, "%s is no preset, and as a file: %s%s%s%s",
+                             ti_quote (node->text, quoted), strerror (errno),
+                             nearest ? "; did you mean \"" : "", nearest ? nearest : "",
+                             nearest ? "\"?" : "");
 }
 
 static int read_chain (struct chain *chain, char *why)
 {
     int rc = 0;
     while (rc == 0) {
-        const struct sim_document *last = &chain->layers[chain->count - 1].document;
-        const struct sim_node *node = sim_node_get (last, last->nodes, "extends");
+        const struct ti_document *last = &chain->layers[chain->count - 1].document;
+        const struct ti_node *node = ti_node_get (last, last->nodes, "extends");
         if (!node)
             return 0;
         rc = follow (chain, node, why);
@@ -138,11 +138,11 @@ static void name_after_file (char name[SIM_NAME_MAX], const char *path)
 
 static int apply_layer (struct chain *chain, struct layer *layer, char *why)
 {
-    struct sim_reader reader = {
+    struct ti_reader reader = {
         .document = &layer->document, .context = layer->path, .why = why, .path = ""};
     sim_form_forget (&chain->form, &layer->document);
     name_after_file (chain->form.scenario.name, layer->path);
-    int rc = sim_schema_apply (&sim_scenario_schema, &reader, &chain->form);
+    int rc = ti_schema_apply (&sim_scenario_schema, &reader, &chain->form);
     return rc ? rc : sim_form_settle (&chain->form, &reader);
 }
 
@@ -176,22 +176,22 @@ static int load_tables (struct sim_form *form, char *why)
 }
 
 /* Load 0.7 of servers that need no time would be any number of requests. */
-static int check_rate (const struct sim_scenario *scenario, struct sim_reader *reader)
+static int check_rate (const struct sim_scenario *scenario, struct ti_reader *reader)
 {
     if (scenario->workload.arrivals == SIM_ARRIVALS_CLOSED)
         return 0;
     if (scenario->workload.load > 0 && !(sim_scenario_mean_service_ns (scenario) > 0))
-        return sim_reader_refuse_key (reader, "service",
-                                      "takes no time, so no rate meets the load: give rate");
+        return ti_reader_refuse_key (reader, "service",
+                                     "takes no time, so no rate meets the load: give rate");
     if (sim_scenario_rate_per_s (scenario) > 0)
         return 0;
-    return sim_reader_refuse_key (reader, "arrivals", "nothing arrives: give load or rate");
+    return ti_reader_refuse_key (reader, "arrivals", "nothing arrives: give load or rate");
 }
 
 static int fill (struct chain *chain, char *why)
 {
     struct layer *top = &chain->layers[0];
-    struct sim_reader reader = {
+    struct ti_reader reader = {
         .document = &top->document, .context = top->path, .why = why, .path = ""};
     int rc = 0;
     for (uint32_t i = chain->count; rc == 0 && i-- > 0;)
@@ -241,7 +241,7 @@ int sim_scenario_read_text (const char *name,
     else
         sim_scenario_deinit (&chain->form.scenario);
     for (uint32_t i = 0; i < chain->count; i++)
-        sim_document_deinit (&chain->layers[i].document);
+        ti_document_deinit (&chain->layers[i].document);
     free (chain);
     return rc;
 }
@@ -261,7 +261,7 @@ int sim_scenario_read_file (const char *path, struct sim_scenario *out, char why
 int sim_scenario_load (const char *preset_or_path, struct sim_scenario *out, char why[SIM_WHY_MAX])
 {
     const struct sim_preset *preset = sim_preset_find (preset_or_path);
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     if (preset)
         return sim_scenario_read_text (preset->name, preset->text, preset->size, out, why);
     FILE *file = fopen (preset_or_path, "rb");
@@ -272,7 +272,7 @@ int sim_scenario_load (const char *preset_or_path, struct sim_scenario *out, cha
     int error = errno;
     const char *nearest = sim_preset_nearest (preset_or_path);
     snprintf (why, SIM_WHY_MAX, "%s is no preset, and as a file: %s%s%s%s",
-              ti_cli_quote (preset_or_path, quoted), strerror (error),
+              ti_quote (preset_or_path, quoted), strerror (error),
               nearest ? "; did you mean \"" : "; tied-sim list shows the presets",
               nearest ? nearest : "", nearest ? "\"?" : "");
     return TIED_ERR_INVAL;

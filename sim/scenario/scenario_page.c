@@ -3,6 +3,7 @@
 #include "read.h"
 
 #include "scenario_form.h"
+#include "tools/schema_page.h"
 
 #include <tied/error.h>
 
@@ -139,7 +140,7 @@ int sim_schema_print_markdown (FILE *file)
     sim_scenario_init (&form.scenario);
     fputs (head, file);
     fputs (words, file);
-    int rc = sim_schema_print_tables (&sim_scenario_schema, &form, file);
+    int rc = ti_schema_print_tables (&sim_scenario_schema, &form, file);
     sim_scenario_deinit (&form.scenario);
     print_presets (file);
     return rc;

@@ -5,14 +5,14 @@
 #include <string.h>
 
 /* NULL also when the map is written in its short form. */
-static const struct sim_node *
-find (const struct sim_document *document, const char *first, const char *second)
+static const struct ti_node *
+find (const struct ti_document *document, const char *first, const char *second)
 {
-    const struct sim_node *node = sim_node_get (document, document->nodes, first);
-    return node && second ? sim_node_get (document, node, second) : node;
+    const struct ti_node *node = ti_node_get (document, document->nodes, first);
+    return node && second ? ti_node_get (document, node, second) : node;
 }
 
-static bool has (const struct sim_document *document, const char *first, const char *second)
+static bool has (const struct ti_document *document, const char *first, const char *second)
 {
     return find (document, first, second) != NULL;
 }
@@ -22,37 +22,37 @@ static void forget_file (struct sim_file *file)
     memset (file, 0, sizeof *file);
 }
 
-static void forget_service (struct sim_form *form, const struct sim_document *document)
+static void forget_service (struct sim_form *form, const struct ti_document *document)
 {
-    const struct sim_node *service = find (document, "service", NULL);
-    if (!service || (service->kind == SIM_NODE_MAP && !has (document, "service", "table") &&
+    const struct ti_node *service = find (document, "service", NULL);
+    if (!service || (service->kind == TI_NODE_MAP && !has (document, "service", "table") &&
                      !has (document, "service", "dist")))
         return;
     forget_file (&form->service);
     form->scenario.workload.service_in_order = false;
 }
 
-static void forget_pauses (struct sim_form *form, const struct sim_document *document)
+static void forget_pauses (struct sim_form *form, const struct ti_document *document)
 {
-    const struct sim_node *replicas = find (document, "replicas", NULL);
-    const struct sim_node *pause = replicas ? sim_node_get (document, replicas, "pause") : NULL;
+    const struct ti_node *replicas = find (document, "replicas", NULL);
+    const struct ti_node *pause = replicas ? ti_node_get (document, replicas, "pause") : NULL;
     if (!pause)
         return;
-    if (sim_node_get (document, pause, "log")) {
+    if (ti_node_get (document, pause, "log")) {
         forget_file (&form->pauses);
         form->scenario.replicas.pause = (struct ti_pause){.gap_ns = 0};
-    } else if (sim_node_get (document, pause, "gap")) {
+    } else if (ti_node_get (document, pause, "gap")) {
         forget_file (&form->pauses);
     }
 }
 
 /* A figure from a paper is of the paper's scenario: what else runs, and how long, may differ. */
-static void forget_published (struct sim_form *form, const struct sim_document *document)
+static void forget_published (struct sim_form *form, const struct ti_document *document)
 {
     static const char *const harmless[] = {"extends",   "name",   "title", "policies",
                                            "published", "amount", "sweep", NULL};
-    const struct sim_node *child = sim_node_first (document, document->nodes);
-    for (; child; child = sim_node_next (document, child)) {
+    const struct ti_node *child = ti_node_first (document, document->nodes);
+    for (; child; child = ti_node_next (document, child)) {
         uint32_t i = 0;
         while (harmless[i] && strcmp (harmless[i], child->key) != 0)
             i++;
@@ -61,9 +61,9 @@ static void forget_published (struct sim_form *form, const struct sim_document *
     }
 }
 
-void sim_form_forget (struct sim_form *form, const struct sim_document *document)
+void sim_form_forget (struct sim_form *form, const struct ti_document *document)
 {
-    if (document->nodes->kind != SIM_NODE_MAP)
+    if (document->nodes->kind != TI_NODE_MAP)
         return;
     if (has (document, "arrivals", "file"))
         forget_file (&form->times);
@@ -72,15 +72,15 @@ void sim_form_forget (struct sim_form *form, const struct sim_document *document
     forget_published (form, document);
 }
 
-static int settle_load (struct sim_workload *workload, struct sim_reader *reader)
+static int settle_load (struct sim_workload *workload, struct ti_reader *reader)
 {
-    const struct sim_document *document = reader->document;
+    const struct ti_document *document = reader->document;
     bool has_load = has (document, "load", NULL), has_rate = has (document, "rate", NULL);
     if (has_load && has_rate)
-        return sim_reader_refuse_key (reader, "rate", "there is load as well: give one of them");
+        return ti_reader_refuse_key (reader, "rate", "there is load as well: give one of them");
     if (workload->arrivals == SIM_ARRIVALS_CLOSED && (has_load || has_rate))
-        return sim_reader_refuse_key (reader, has_load ? "load" : "rate",
-                                      "has no effect: in a closed loop users and think decide");
+        return ti_reader_refuse_key (reader, has_load ? "load" : "rate",
+                                     "has no effect: in a closed loop users and think decide");
     if (has_load)
         workload->rate_per_s = 0;
     else if (has_rate)
@@ -90,23 +90,23 @@ static int settle_load (struct sim_workload *workload, struct sim_reader *reader
     return 0;
 }
 
-static int settle_alternatives (struct sim_reader *reader)
+static int settle_alternatives (struct ti_reader *reader)
 {
-    const struct sim_document *document = reader->document;
-    const struct sim_node *replicas = find (document, "replicas", NULL);
-    const struct sim_node *pause = replicas ? sim_node_get (document, replicas, "pause") : NULL;
+    const struct ti_document *document = reader->document;
+    const struct ti_node *replicas = find (document, "replicas", NULL);
+    const struct ti_node *pause = replicas ? ti_node_get (document, replicas, "pause") : NULL;
     if (has (document, "service", "dist") && has (document, "service", "table"))
-        return sim_reader_refuse_key (reader, "service.table",
-                                      "there is dist as well: give one of them");
-    if (pause && sim_node_get (document, pause, "log") &&
-        (sim_node_get (document, pause, "gap") || sim_node_get (document, pause, "length")))
-        return sim_reader_refuse_key (reader, "replicas.pause.log",
-                                      "there is gap or length as well: give one or the other");
+        return ti_reader_refuse_key (reader, "service.table",
+                                     "there is dist as well: give one of them");
+    if (pause && ti_node_get (document, pause, "log") &&
+        (ti_node_get (document, pause, "gap") || ti_node_get (document, pause, "length")))
+        return ti_reader_refuse_key (reader, "replicas.pause.log",
+                                     "there is gap or length as well: give one or the other");
     return 0;
 }
 
 /* Between replicas it is as between client and replica, unless something else is said. */
-static void settle_network (struct sim_network *network, const struct sim_document *document)
+static void settle_network (struct sim_network *network, const struct ti_document *document)
 {
     if (has (document, "network", "delay") && !has (document, "network", "peer_delay"))
         network->peer.fixed_ns = network->client.fixed_ns;
@@ -125,7 +125,7 @@ static bool is_policy (const struct sim_scenario *scenario, const char *name)
 }
 
 /* Inherited figures of policies that do not run any more go; own ones are checked later. */
-static void settle_published (struct sim_scenario *scenario, const struct sim_document *document)
+static void settle_published (struct sim_scenario *scenario, const struct ti_document *document)
 {
     uint32_t kept = 0;
     if (has (document, "published", NULL))
@@ -136,7 +136,7 @@ static void settle_published (struct sim_scenario *scenario, const struct sim_do
     scenario->published_count = kept;
 }
 
-int sim_form_settle (struct sim_form *form, struct sim_reader *reader)
+int sim_form_settle (struct sim_form *form, struct ti_reader *reader)
 {
     int rc = settle_load (&form->scenario.workload, reader);
     if (rc == 0)

@@ -7,7 +7,7 @@
 #include "policy_text.h"
 #include "scenario_form.h"
 #include "tools/cli.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 #include <tied/error.h>
 
@@ -19,17 +19,17 @@ bool sim_path_beside (const char *beside, const char *name, char path[SIM_PATH_M
     return length > 0 && length < SIM_PATH_MAX;
 }
 
-static int parse_dist (struct sim_reader *reader, const struct sim_node *node, struct ti_dist *out)
+static int parse_dist (struct ti_reader *reader, const struct ti_node *node, struct ti_dist *out)
 {
     char why[TI_DIST_WHY_MAX];
     if (ti_dist_parse (node->text, out, why) == 0)
         return 0;
-    return sim_reader_refuse (reader, node, "%s", why);
+    return ti_reader_refuse (reader, node, "%s", why);
 }
 
-int sim_parse_dist (struct sim_reader *reader,
-                    const struct sim_field *field,
-                    const struct sim_node *node,
+int sim_parse_dist (struct ti_reader *reader,
+                    const struct ti_field *field,
+                    const struct ti_node *node,
                     void *base)
 {
     struct ti_dist dist;
@@ -41,9 +41,9 @@ int sim_parse_dist (struct sim_reader *reader,
 }
 
 /* Of struct sim_delay. */
-int sim_parse_extra (struct sim_reader *reader,
-                     const struct sim_field *field,
-                     const struct sim_node *node,
+int sim_parse_extra (struct ti_reader *reader,
+                     const struct ti_field *field,
+                     const struct ti_node *node,
                      void *base)
 {
     struct sim_delay *delay = (struct sim_delay *)(void *)((unsigned char *)base + field->offset);
@@ -52,53 +52,53 @@ int sim_parse_extra (struct sim_reader *reader,
 }
 
 /* A name relative to the scenario's own file, whose path is the reader's context. */
-int sim_parse_file (struct sim_reader *reader,
-                    const struct sim_field *field,
-                    const struct sim_node *node,
+int sim_parse_file (struct ti_reader *reader,
+                    const struct ti_field *field,
+                    const struct ti_node *node,
                     void *base)
 {
     struct sim_file *file = (struct sim_file *)(void *)((unsigned char *)base + field->offset);
     if (!sim_path_beside (reader->context, node->text, file->path))
-        return sim_reader_refuse (reader, node, "the name is too long");
+        return ti_reader_refuse (reader, node, "the name is too long");
     snprintf (file->where, sizeof file->where, "%s:%u:%u", reader->document->name, node->line,
               node->column);
     return 0;
 }
 
-int sim_parse_policy_kind (struct sim_reader *reader,
-                           const struct sim_field *field,
-                           const struct sim_node *node,
+int sim_parse_policy_kind (struct ti_reader *reader,
+                           const struct ti_field *field,
+                           const struct ti_node *node,
                            void *base)
 {
     char why[SIM_POLICY_WHY_MAX];
     (void)field;
     if (sim_policy_parse (node->text, base, why))
-        return sim_reader_refuse (reader, node, "%s", why);
+        return ti_reader_refuse (reader, node, "%s", why);
     return 0;
 }
 
-int sim_parse_hedge (struct sim_reader *reader,
-                     const struct sim_field *field,
-                     const struct sim_node *node,
+int sim_parse_hedge (struct ti_reader *reader,
+                     const struct ti_field *field,
+                     const struct ti_node *node,
                      void *base)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     (void)field;
     if (sim_hedge_parse (node->text, base) == 0)
         return 0;
-    return sim_reader_refuse (reader, node,
-                              "%s is no delay: write a percentile such as p95, or a duration in "
-                              "[0s, 1h]",
-                              ti_cli_quote (node->text, quoted));
+    return ti_reader_refuse (reader, node,
+                             "%s is no delay: write a percentile such as p95, or a duration in "
+                             "[0s, 1h]",
+                             ti_quote (node->text, quoted));
 }
 
-int sim_parse_percentile (struct sim_reader *reader,
-                          const struct sim_field *field,
-                          const struct sim_node *node,
+int sim_parse_percentile (struct ti_reader *reader,
+                          const struct ti_field *field,
+                          const struct ti_node *node,
                           void *base)
 {
     struct sim_published *published = base;
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     uint32_t ppm = 0;
     (void)field;
     /* Those that the tables show, so that the figures are the same. */
@@ -109,34 +109,34 @@ int sim_parse_percentile (struct sim_reader *reader,
         for (uint32_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
             is_known = is_known || shown[i] == ppm;
     if (!is_known)
-        return sim_reader_refuse (reader, node,
-                                  "%s is unknown: write mean, p50, p90, p95, p99 or p99.9",
-                                  ti_cli_quote (node->text, quoted));
+        return ti_reader_refuse (reader, node,
+                                 "%s is unknown: write mean, p50, p90, p95, p99 or p99.9",
+                                 ti_quote (node->text, quoted));
     published->ppm = ppm;
     return 0;
 }
 
-int sim_parse_ms (struct sim_reader *reader,
-                  const struct sim_field *field,
-                  const struct sim_node *node,
+int sim_parse_ms (struct ti_reader *reader,
+                  const struct ti_field *field,
+                  const struct ti_node *node,
                   void *base)
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     uint64_t ns = 0;
     (void)field;
     int error = ti_parse_duration (node->text, &ns);
     if (error || ns == 0)
-        return sim_reader_refuse (reader, node, "%s %s: give a duration such as 42ms",
-                                  ti_cli_quote (node->text, quoted),
-                                  error ? ti_units_text (error) : "is nothing");
+        return ti_reader_refuse (reader, node, "%s %s: give a duration such as 42ms",
+                                 ti_quote (node->text, quoted),
+                                 error ? ti_units_text (error) : "is nothing");
     ((struct sim_published *)base)->ms = (double)ns / 1e6;
     return 0;
 }
 
 /* It has been followed already, before any key was read. */
-int sim_parse_extends (struct sim_reader *reader,
-                       const struct sim_field *field,
-                       const struct sim_node *node,
+int sim_parse_extends (struct ti_reader *reader,
+                       const struct ti_field *field,
+                       const struct ti_node *node,
                        void *base)
 {
     (void)reader;

@@ -3,10 +3,10 @@
 #ifndef SIM_SCENARIO_VALUES_H
 #define SIM_SCENARIO_VALUES_H
 
-#include "scenario/schema.h"
+#include "yaml/schema.h"
 
-sim_parse_fn sim_parse_dist, sim_parse_extra, sim_parse_file, sim_parse_policy_kind,
-    sim_parse_hedge, sim_parse_percentile, sim_parse_ms, sim_parse_extends;
+ti_parse_fn sim_parse_dist, sim_parse_extra, sim_parse_file, sim_parse_policy_kind, sim_parse_hedge,
+    sim_parse_percentile, sim_parse_ms, sim_parse_extends;
 void sim_published_init (void *item);
 void sim_policy_item_init (void *item);
 

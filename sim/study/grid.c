@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "scenario/policy_text.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 #include <tied/error.h>
 

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "study/replay.h"
 #include "study/summary.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 /* A gain below this share of p99 is not worth another thing that can break. */
 #define WORTH 0.05

@@ -8,7 +8,7 @@
 
 #include <tied/error.h>
 
-#include "tools/units.h"
+#include "text/units.h"
 #include "workload/trace.h"
 
 #define SECOND_NS INT64_C (1000000000)

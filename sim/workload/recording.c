@@ -89,12 +89,12 @@ static int read_duration (const struct sim_csv *csv,
                           uint64_t *out,
                           char why[SIM_WHY_MAX])
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     double value;
 
     if (!sim_csv_number (csv->fields[column], &value))
         return sim_csv_refuse (csv, why, "%s: %s is not a number", name,
-                               ti_cli_quote (csv->fields[column], quoted));
+                               ti_quote (csv->fields[column], quoted));
     if (value < 0)
         return sim_csv_refuse (csv, why, "%s: %g is negative", name, value);
     if (value * unit_ns > (double)TI_DIST_MAX_NS)
@@ -109,7 +109,7 @@ static int read_time (const struct sim_csv *csv,
                       char why[SIM_WHY_MAX])
 {
     const char *text = csv->fields[columns->time];
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     double value;
     int64_t date_ns;
 
@@ -125,7 +125,7 @@ static int read_time (const struct sim_csv *csv,
         *out = (uint64_t)date_ns;
         return TIED_OK;
     }
-    return sim_csv_refuse (csv, why, "time: %s is not a number", ti_cli_quote (text, quoted));
+    return sim_csv_refuse (csv, why, "time: %s is not a number", ti_quote (text, quoted));
 }
 
 /* Number of a name, which is added; ABSENT: there are too many. */

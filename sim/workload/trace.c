@@ -72,7 +72,7 @@ double sim_trace_unit_ns (const char *heading)
 
 static int find (struct sim_trace_file *self, const char *wanted, char why[SIM_WHY_MAX])
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     const char *names[SIM_CSV_FIELDS_MAX + 1] = {0};
     const char *nearest;
 
@@ -85,10 +85,10 @@ static int find (struct sim_trace_file *self, const char *wanted, char why[SIM_W
             return TIED_OK;
         }
     }
-    nearest = ti_cli_nearest (wanted, names);
-    return sim_csv_refuse (&self->csv, why, "has no column %s%s%.64s%s",
-                           ti_cli_quote (wanted, quoted), nearest ? ": did you mean \"" : "",
-                           nearest ? nearest : "", nearest ? "\"?" : "");
+    nearest = ti_nearest (wanted, names);
+    return sim_csv_refuse (&self->csv, why, "has no column %s%s%.64s%s", ti_quote (wanted, quoted),
+                           nearest ? ": did you mean \"" : "", nearest ? nearest : "",
+                           nearest ? "\"?" : "");
 }
 
 static int
@@ -190,7 +190,7 @@ int sim_trace_open (struct sim_trace_file *self,
 
 int sim_trace_next (struct sim_trace_file *self, double *out, char why[SIM_WHY_MAX])
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
     int64_t date_ns;
     const char *text;
 
@@ -222,7 +222,7 @@ int sim_trace_next (struct sim_trace_file *self, double *out, char why[SIM_WHY_M
         self->is_date = true;
     } else {
         return sim_csv_refuse (&self->csv, why, "column %.32s: %s is not a number", self->heading,
-                               ti_cli_quote (text, quoted));
+                               ti_quote (text, quoted));
     }
     if (self->count > SIM_TRACE_ENTRIES_MAX)
         return sim_csv_refuse (&self->csv, why, "has more than %llu records",

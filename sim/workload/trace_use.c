@@ -47,7 +47,7 @@ static int unit_of (const struct sim_trace_options *options,
                     double *out,
                     char why[SIM_WHY_MAX])
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
 
     *out = options->unit_ns;
     if (*out == 0)
@@ -59,7 +59,7 @@ static int unit_of (const struct sim_trace_options *options,
         return TIED_OK;
     (void)snprintf (why, SIM_WHY_MAX,
                     "%.120s: the unit of %s is not known: give \"unit\", as in 1ms", options->path,
-                    ti_cli_quote (file->heading, quoted));
+                    ti_quote (file->heading, quoted));
     return TIED_ERR_INVAL;
 }
 
@@ -67,12 +67,12 @@ static int refuse_end_to_end (const struct sim_trace_options *options,
                               const struct sim_trace_file *file,
                               char why[SIM_WHY_MAX])
 {
-    char quoted[TI_CLI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX];
 
     (void)snprintf (why, SIM_WHY_MAX,
                     "%.80s: %s is end-to-end latency, which holds queueing and network: as service "
                     "time it would be counted twice; use a column of service times",
-                    options->path, ti_cli_quote (file->heading, quoted));
+                    options->path, ti_quote (file->heading, quoted));
     return TIED_ERR_INVAL;
 }
 

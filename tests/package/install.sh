@@ -39,7 +39,7 @@ LD_LIBRARY_PATH=$lib "$work/shared"
 LD_LIBRARY_PATH=$lib "$work/cxx"
 # shellcheck disable=SC2046
 "$CC" "$consumer/consumer.c" -o "$work/static" $(pkg-config --cflags tied) \
-    "$lib/libtied.a" $(pkg-config --libs libzmq) -pthread
+    "$lib/libtied.a" $(pkg-config --libs libzmq yaml-0.1) -pthread
 "$work/static"
 [ "$(pkg-config --modversion tied)" = "$(grep -oP 'TIED_VERSION_(MAJOR|MINOR|PATCH) \K[0-9]+' "$TIED_SOURCE_DIR/lib/include/tied/version.h" | paste -sd.)" ]
 

@@ -22,13 +22,18 @@ system='zmq\.h|czmq\.h|msgpack\.h|pthread\.h|threads\.h|time\.h|stdio\.h|unistd\
 no_include 'lib/base lib/wire lib/core lib/include' "$system" \
     'the core is pure: no clock, thread, socket, stream or heap header' \
     '^lib/base/assert\.c:[0-9]*:#include <stdlib\.h>$'
-no_include 'lib/base' '(\.\./)?(wire|core|zmq|tools)/.*' 'base includes nothing above it'
-no_include 'lib/wire' '(\.\./)?(core|zmq|tools)/.*' 'wire includes nothing above it'
-no_include 'lib/core' '(\.\./)?(zmq|tools)/.*' 'core includes nothing above it'
+no_include 'lib/base' '(\.\./)?(wire|core|zmq|tools|text|yaml|policy)/.*' 'base includes nothing above it'
+no_include 'lib/wire' '(\.\./)?(core|zmq|tools|text|yaml|policy)/.*' 'wire includes nothing above it'
+no_include 'lib/core' '(\.\./)?(zmq|tools|text|yaml|policy)/.*' 'core includes nothing above it'
 no_include 'lib/base lib/wire lib/core lib/zmq' 'tied/(client|replica|tied)\.h' \
     'nothing in lib includes a header of a runtime'
 no_include 'lib/wire' 'tied/(client_core|replica_core)\.h' 'the codec does not know the cores'
-no_include 'lib/zmq replica/src client/src' '(\.\./)?tools/.*' 'tools belong to the programs'
+no_include 'lib/zmq lib/text lib/yaml lib/policy replica/src client/src' '(\.\./)?tools/.*' \
+    'tools belong to the programs'
+no_include 'lib/text' '(\.\./)?(wire|core|zmq|yaml|policy)/.*' 'text includes base alone'
+no_include 'lib/yaml' '(\.\./)?(wire|core|zmq|policy)/.*' 'yaml does not know what is read from it'
+no_include 'lib/base lib/wire lib/core lib/zmq lib/text lib/policy lib/tools replica client sim' 'yaml\.h' \
+    'only lib/yaml includes libyaml'
 no_include 'lib replica client' 'zmq\.h' 'only lib/zmq and programs include zmq.h' \
     '^lib/zmq/\|^lib/examples/\|/examples/\|^[a-z]*/tied-[a-z]*\.c:\|^[a-z]*/app/\|^replica/src/\|^client/src/'
 no_include 'lib/base lib/wire lib/core lib/zmq replica/src client/src' 'czmq\.h' \

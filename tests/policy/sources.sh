@@ -37,7 +37,7 @@ forbid 'unbounded string functions' \
     '\b(gets|strcpy|strcat|sprintf|vsprintf|strtok)[[:space:]]*\(' "${code[@]}"
 forbid 'unfinished work' '\b(TODO|FIXME|XXX|HACK)\b' "${all[@]}"
 forbid 'a library does not print' '\b(printf|puts|perror)[[:space:]]*\(' \
-    lib/base lib/wire lib/core lib/zmq replica/src client/src
+    lib/base lib/wire lib/core lib/zmq lib/text lib/yaml lib/policy replica/src client/src
 
 while IFS= read -r file; do
     if ! head -n 1 "$file" | grep -q 'SPDX-License-Identifier: MIT'; then

@@ -490,13 +490,13 @@ static void the_nearest_name_is_near (void **state)
 {
     (void)state;
     const char *const names[] = {"rate", "replica", "duration", "id", NULL};
-    CHECK_STR (ti_cli_nearest ("raet", names), "rate");
-    CHECK_STR (ti_cli_nearest ("durration", names), "duration");
-    CHECK_STR (ti_cli_nearest ("dur", names), "duration");
-    CHECK_STR (ti_cli_nearest ("replicas", names), "replica");
-    CHECK_STR (ti_cli_nearest ("colour", names), NULL);
-    CHECK_STR (ti_cli_nearest ("", names), NULL);
-    CHECK_STR (ti_cli_nearest ("xx", names), NULL);
+    CHECK_STR (ti_nearest ("raet", names), "rate");
+    CHECK_STR (ti_nearest ("durration", names), "duration");
+    CHECK_STR (ti_nearest ("dur", names), "duration");
+    CHECK_STR (ti_nearest ("replicas", names), "replica");
+    CHECK_STR (ti_nearest ("colour", names), NULL);
+    CHECK_STR (ti_nearest ("", names), NULL);
+    CHECK_STR (ti_nearest ("xx", names), NULL);
 }
 
 static void a_command_line_is_kept_as_far_as_it_fits (void **state)

@@ -2,7 +2,7 @@
 /* The grammar of policies, with words of a program beside the library's modes. */
 #include "check.h"
 #include "tools/policy_text.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 enum {
     FAN = 7,

@@ -26,7 +26,7 @@ static const struct refusal of_the_text[] = {
      "t.yaml:1:23: key \"load\" is there twice: first in line 1"},
     {"load: 0.5\n---\nload: 0.6\n", "t.yaml:2:1: a second document: a file has one"},
     {"policies: &a [single]", "t.yaml:1:11: an anchor: there are no aliases here"},
-    {"policies: *a", "t.yaml:1:11: an alias: write the value out, or use extends"},
+    {"policies: *a", "t.yaml:1:11: an alias: write the value out"},
     {"load: !!float 0.5", "t.yaml:1:7: a tag: the key decides what its value is"},
     {"%TAG !a! tag:a,\n---\nload: 1", "t.yaml:1:1: a %TAG directive: there are no tags here"},
     {"load:\n\t0.5\n", "t.yaml:2:1: a tab: indent with blanks"},

@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "base/util.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 static void durations_are_read_exactly (void **state)
 {

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* The reference page of a table: one section with a table for each map, in the order of the keys.
  */
-#include "schema.h"
+#include "schema_page.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
-#include "tools/units.h"
+#include "text/units.h"
 
 #include <tied/error.h>
 
 #define SECTIONS_MAX 32
 
 struct section {
-    char path[SIM_SCHEMA_PATH_MAX];
-    const struct sim_field *owner; /* NULL: the top */
-    const struct sim_field *fields;
+    char path[TI_SCHEMA_PATH_MAX];
+    const struct ti_field *owner; /* NULL: the top */
+    const struct ti_field *fields;
     const unsigned char *base;
     unsigned char *item; /* to be freed */
 };
@@ -27,10 +27,10 @@ struct page {
     uint32_t count;
 };
 
-static const char *map_of (const struct sim_field *field)
+static const char *map_of (const struct ti_field *field)
 {
-    const struct sim_field *item = field->type == SIM_TYPE_LIST ? field->fields : field;
-    return item->type == SIM_TYPE_MAP || item->type == SIM_TYPE_TUPLE ? item->key : NULL;
+    const struct ti_field *item = field->type == TI_TYPE_LIST ? field->fields : field;
+    return item->type == TI_TYPE_MAP || item->type == TI_TYPE_TUPLE ? item->key : NULL;
 }
 
 static void print_choices (const char *const *choices, FILE *file)
@@ -39,39 +39,39 @@ static void print_choices (const char *const *choices, FILE *file)
         fprintf (file, "%s`%s`", i ? ", " : "", choices[i]);
 }
 
-void sim_schema_print_type (const struct sim_field *field, FILE *file)
+void ti_schema_print_type (const struct ti_field *field, FILE *file)
 {
     static const char *const names[] = {
-        [SIM_TYPE_MAP] = "map",     [SIM_TYPE_TUPLE] = "map", [SIM_TYPE_LIST] = "list",
-        [SIM_TYPE_WORD] = "text",   [SIM_TYPE_LINE] = "text", [SIM_TYPE_BOOL] = "`true` or `false`",
-        [SIM_TYPE_U32] = "whole",   [SIM_TYPE_U64] = "whole", [SIM_TYPE_REAL] = "number",
-        [SIM_TYPE_SHARE] = "share", [SIM_TYPE_RATE] = "rate", [SIM_TYPE_DURATION] = "duration",
-        [SIM_TYPE_CHOICE] = "",     [SIM_TYPE_CUSTOM] = ""};
-    char range[SIM_SCHEMA_PRINT_MAX];
-    if (field->type == SIM_TYPE_CHOICE) {
+        [TI_TYPE_MAP] = "map",     [TI_TYPE_TUPLE] = "map", [TI_TYPE_LIST] = "list",
+        [TI_TYPE_WORD] = "text",   [TI_TYPE_LINE] = "text", [TI_TYPE_BOOL] = "`true` or `false`",
+        [TI_TYPE_U32] = "whole",   [TI_TYPE_U64] = "whole", [TI_TYPE_REAL] = "number",
+        [TI_TYPE_SHARE] = "share", [TI_TYPE_RATE] = "rate", [TI_TYPE_DURATION] = "duration",
+        [TI_TYPE_CHOICE] = "",     [TI_TYPE_CUSTOM] = ""};
+    char range[TI_SCHEMA_PRINT_MAX];
+    if (field->type == TI_TYPE_CHOICE) {
         print_choices (field->choices, file);
         return;
     }
-    if (field->type == SIM_TYPE_CUSTOM) {
+    if (field->type == TI_TYPE_CUSTOM) {
         fputs (field->value_text, file);
         return;
     }
-    sim_schema_print_range (field, range);
+    ti_schema_print_range (field, range);
     fprintf (file, "%s%s%s", names[field->type], range[0] ? " " : "", range);
     if (field->word)
         fprintf (file, " or `%s`", field->word);
 }
 
-static void print_duration (const struct sim_field *field, uint64_t ns, FILE *file)
+static void print_duration (const struct ti_field *field, uint64_t ns, FILE *file)
 {
     char text[TI_UNITS_TEXT_MAX];
     fputs (ns == UINT64_MAX && field->word ? field->word : ti_format_duration (ns, text), file);
 }
 
-void sim_schema_print_default (const struct sim_field *field, const void *base, FILE *file)
+void ti_schema_print_default (const struct ti_field *field, const void *base, FILE *file)
 {
     const unsigned char *value = (const unsigned char *)base + field->offset;
-    char text[SIM_SCHEMA_PRINT_MAX];
+    char text[TI_SCHEMA_PRINT_MAX];
     uint64_t whole = 0;
     uint32_t small = 0;
     double real = 0;
@@ -80,58 +80,58 @@ void sim_schema_print_default (const struct sim_field *field, const void *base, 
         return;
     }
     switch (field->type) {
-    case SIM_TYPE_U32:
+    case TI_TYPE_U32:
         memcpy (&small, value, sizeof small);
         fprintf (file, "%u", small);
         return;
-    case SIM_TYPE_U64:
+    case TI_TYPE_U64:
         memcpy (&whole, value, sizeof whole);
         fprintf (file, "%llu", (unsigned long long)whole);
         return;
-    case SIM_TYPE_DURATION:
+    case TI_TYPE_DURATION:
         memcpy (&whole, value, sizeof whole);
         print_duration (field, whole, file);
         return;
-    case SIM_TYPE_REAL:
-    case SIM_TYPE_SHARE:
-    case SIM_TYPE_RATE:
+    case TI_TYPE_REAL:
+    case TI_TYPE_SHARE:
+    case TI_TYPE_RATE:
         memcpy (&real, value, sizeof real);
         fprintf (file, "%g", real);
         return;
-    case SIM_TYPE_BOOL:
+    case TI_TYPE_BOOL:
         fputs (*(const bool *)value ? "true" : "false", file);
         return;
-    case SIM_TYPE_CHOICE:
+    case TI_TYPE_CHOICE:
         memcpy (&small, value, sizeof small);
         fputs (field->choices[small], file);
         return;
-    case SIM_TYPE_CUSTOM:
+    case TI_TYPE_CUSTOM:
         field->print (base, text);
         fputs (text, file);
         return;
-    case SIM_TYPE_LIST:
-    case SIM_TYPE_WORD:
-    case SIM_TYPE_LINE:
+    case TI_TYPE_LIST:
+    case TI_TYPE_WORD:
+    case TI_TYPE_LINE:
         fputs ("none", file);
         return;
-    case SIM_TYPE_MAP:
-    case SIM_TYPE_TUPLE:
+    case TI_TYPE_MAP:
+    case TI_TYPE_TUPLE:
         return;
     }
 }
 
 static struct section *
-add_section (struct page *page, const struct section *parent, const struct sim_field *field)
+add_section (struct page *page, const struct section *parent, const struct ti_field *field)
 {
-    const struct sim_field *item = field->type == SIM_TYPE_LIST ? field->fields : field;
+    const struct ti_field *item = field->type == TI_TYPE_LIST ? field->fields : field;
     TI_ASSERT (page->count < SECTIONS_MAX);
     struct section *section = &page->sections[page->count];
     const char *const parent_path = parent->path;
     struct section made = {.owner = field, .fields = item->fields, .base = parent->base};
     snprintf (made.path, sizeof made.path, "%.48s%s%.32s%s", parent_path, parent_path[0] ? "." : "",
-              field->key, field->type == SIM_TYPE_LIST ? "[]" : "");
+              field->key, field->type == TI_TYPE_LIST ? "[]" : "");
     *section = made;
-    if (field->type == SIM_TYPE_LIST) {
+    if (field->type == TI_TYPE_LIST) {
         section->item = calloc (1, field->size);
         if (!section->item)
             return NULL;
@@ -146,26 +146,26 @@ add_section (struct page *page, const struct section *parent, const struct sim_f
 /* What the section says above its table. */
 static void print_heading (const struct section *section, FILE *file)
 {
-    const struct sim_field *owner = section->owner;
+    const struct ti_field *owner = section->owner;
     if (!owner)
         return;
-    const struct sim_field *item = owner->type == SIM_TYPE_LIST ? owner->fields : owner;
+    const struct ti_field *item = owner->type == TI_TYPE_LIST ? owner->fields : owner;
     fprintf (file, "\n### `%s`\n\n", section->path);
-    if (owner->type == SIM_TYPE_LIST)
+    if (owner->type == TI_TYPE_LIST)
         fprintf (file, "One item of the list: %s.\n", item->help);
     if (item->short_key)
         fprintf (file, "Written without a map, the value is that of `%s`.\n", item->short_key);
-    if (item->type == SIM_TYPE_TUPLE) {
+    if (item->type == TI_TYPE_TUPLE) {
         fputs ("Also written as a list of its values: `[", file);
-        for (const struct sim_field *field = item->fields; field->key; field++)
+        for (const struct ti_field *field = item->fields; field->key; field++)
             fprintf (file, "%s%s", field == item->fields ? "" : ", ", field->key);
         fputs ("]`.\n", file);
     }
-    if (owner->type == SIM_TYPE_LIST || item->short_key || item->type == SIM_TYPE_TUPLE)
+    if (owner->type == TI_TYPE_LIST || item->short_key || item->type == TI_TYPE_TUPLE)
         fputc ('\n', file);
 }
 
-static void print_owners (const struct section *section, const struct sim_field *field, FILE *file)
+static void print_owners (const struct section *section, const struct ti_field *field, FILE *file)
 {
     if (!field->only)
         return;
@@ -183,20 +183,20 @@ static int print_section (struct page *page, uint32_t index)
     FILE *file = page->file;
     print_heading (section, file);
     fputs ("| key | value | default | meaning |\n|---|---|---|---|\n", file);
-    for (const struct sim_field *field = section->fields; field->key; field++) {
-        bool is_map = field->type == SIM_TYPE_MAP || field->type == SIM_TYPE_TUPLE;
+    for (const struct ti_field *field = section->fields; field->key; field++) {
+        bool is_map = field->type == TI_TYPE_MAP || field->type == TI_TYPE_TUPLE;
         fprintf (file, "| `%s` | ", field->key);
-        sim_schema_print_type (field, file);
+        ti_schema_print_type (field, file);
         fputs (" | ", file);
         if (is_map)
             fputs ("see below", file);
         else
-            sim_schema_print_default (field, section->base, file);
+            ti_schema_print_default (field, section->base, file);
         fprintf (file, " | %s", field->help);
         print_owners (section, field, file);
-        if (field->type == SIM_TYPE_LIST && !map_of (field)) {
+        if (field->type == TI_TYPE_LIST && !map_of (field)) {
             fputs (". Each: ", file);
-            sim_schema_print_type (field->fields, file);
+            ti_schema_print_type (field->fields, file);
         }
         fputs (" |\n", file);
         if (map_of (field) && !add_section (page, section, field))
@@ -205,7 +205,7 @@ static int print_section (struct page *page, uint32_t index)
     return 0;
 }
 
-int sim_schema_print_tables (const struct sim_schema *schema, const void *base, FILE *file)
+int ti_schema_print_tables (const struct ti_schema *schema, const void *base, FILE *file)
 {
     struct page page = {.file = file, .count = 1};
     page.sections[0] = (struct section){.fields = schema->fields, .base = base};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "tools/utf8.h"
+#include "text/utf8.h"
 
 struct place {
     size_t offset;
@@ -11,7 +11,7 @@ struct place {
 };
 
 /* The text need not end with NUL. */
-size_t sim_text_character (const char *text, size_t size, size_t offset)
+size_t ti_text_character (const char *text, size_t size, size_t offset)
 {
     unsigned char bytes[5] = {0};
     size_t rest = size - offset;
@@ -45,11 +45,11 @@ static const char *fault_of (const unsigned char *bytes, size_t length, size_t o
     return NULL;
 }
 
-const char *sim_text_fault (const char *text, size_t size, uint32_t *line, uint32_t *column)
+const char *ti_text_fault (const char *text, size_t size, uint32_t *line, uint32_t *column)
 {
     struct place place = {.offset = 0, .line = 1, .column = 1};
     while (place.offset < size) {
-        size_t length = sim_text_character (text, size, place.offset);
+        size_t length = ti_text_character (text, size, place.offset);
         const char *fault =
             fault_of ((const unsigned char *)text + place.offset, length, place.offset);
         if (fault) {
@@ -62,23 +62,23 @@ const char *sim_text_fault (const char *text, size_t size, uint32_t *line, uint3
     return NULL;
 }
 
-void sim_text_position (
+void ti_text_position (
     const char *text, size_t size, size_t offset, uint32_t *line, uint32_t *column)
 {
     struct place place = {.offset = 0, .line = 1, .column = 1};
     while (place.offset < offset && place.offset < size) {
-        size_t length = sim_text_character (text, size, place.offset);
+        size_t length = ti_text_character (text, size, place.offset);
         advance (&place, text, length ? length : 1);
     }
     *line = place.line;
     *column = place.column;
 }
 
-bool sim_text_is_tab (const char *text, size_t size, uint32_t line, uint32_t column)
+bool ti_text_is_tab (const char *text, size_t size, uint32_t line, uint32_t column)
 {
     struct place place = {.offset = 0, .line = 1, .column = 1};
     while (place.offset < size && (place.line < line || place.column < column)) {
-        size_t length = sim_text_character (text, size, place.offset);
+        size_t length = ti_text_character (text, size, place.offset);
         advance (&place, text, length ? length : 1);
         if (place.line > line)
             return false;

@@ -12,30 +12,30 @@
 
 /* A map, tuple or list that is being read. */
 struct frame {
-    const struct sim_field *field;
-    const struct sim_field *fields;
-    const struct sim_node *node;
-    const struct sim_node *next; /* child to read */
-    unsigned char *base;         /* struct that a map fills; first item of a list */
+    const struct ti_field *field;
+    const struct ti_field *fields;
+    const struct ti_node *node;
+    const struct ti_node *next; /* child to read */
+    unsigned char *base;        /* struct that a map fills; first item of a list */
     uint32_t index;
     size_t path_length;
     bool is_list; /* of items, or a tuple written as one */
 };
 
 struct walk {
-    struct sim_reader *reader;
-    struct frame frames[SIM_SCHEMA_DEPTH_MAX];
+    struct ti_reader *reader;
+    struct frame frames[TI_SCHEMA_DEPTH_MAX];
     uint32_t depth;
 };
 
-static const struct sim_field *find_field (const struct sim_field *fields, const char *key)
+static const struct ti_field *find_field (const struct ti_field *fields, const char *key)
 {
     while (fields->key && strcmp (fields->key, key) != 0)
         fields++;
     return fields->key ? fields : NULL;
 }
 
-uint32_t sim_schema_selected (const struct sim_field *selector, const void *base)
+uint32_t ti_schema_selected (const struct ti_field *selector, const void *base)
 {
     uint32_t number;
     memcpy (&number, (const unsigned char *)base + selector->offset, sizeof number);
@@ -43,48 +43,48 @@ uint32_t sim_schema_selected (const struct sim_field *selector, const void *base
 }
 
 static bool
-is_counted (const struct sim_field *fields, const struct sim_field *field, const void *base)
+is_counted (const struct ti_field *fields, const struct ti_field *field, const void *base)
 {
     if (field->only == 0 || !fields->selects)
         return true;
-    uint32_t number = sim_schema_selected (fields, base);
+    uint32_t number = ti_schema_selected (fields, base);
     return number < 64 && (field->only >> number & 1);
 }
 
-static bool is_zero (const struct sim_field *field, const unsigned char *base)
+static bool is_zero (const struct ti_field *field, const unsigned char *base)
 {
     static const unsigned char zeros[8];
-    size_t size = field->type == SIM_TYPE_WORD                                    ? 1
-                  : field->type == SIM_TYPE_BOOL                                  ? sizeof (bool)
-                  : field->type == SIM_TYPE_U32 || field->type == SIM_TYPE_CHOICE ? 4
-                                                                                  : 8;
-    if (field->type == SIM_TYPE_LIST)
+    size_t size = field->type == TI_TYPE_WORD                                   ? 1
+                  : field->type == TI_TYPE_BOOL                                 ? sizeof (bool)
+                  : field->type == TI_TYPE_U32 || field->type == TI_TYPE_CHOICE ? 4
+                                                                                : 8;
+    if (field->type == TI_TYPE_LIST)
         return memcmp (base + field->count_offset, zeros, sizeof (uint32_t)) == 0;
     return memcmp (base + field->offset, zeros, size) == 0;
 }
 
 /* Keys that a map (or what stands for it) needs and nobody gave. */
 static int check_needed (struct walk *walk,
-                         const struct sim_field *fields,
-                         const struct sim_node *node,
+                         const struct ti_field *fields,
+                         const struct ti_node *node,
                          const unsigned char *base)
 {
-    for (const struct sim_field *field = fields; field->key; field++) {
+    for (const struct ti_field *field = fields; field->key; field++) {
         if (!field->is_needed || !is_counted (fields, field, base) ||
-            sim_node_get (walk->reader->document, node, field->key))
+            ti_node_get (walk->reader->document, node, field->key))
             continue;
         if (field->selects || !is_zero (field, base))
             continue;
         if (field->only == 0)
-            return sim_reader_refuse (walk->reader, node, "\"%s\" is missing", field->key);
-        return sim_reader_refuse (walk->reader, node, "\"%s\" is missing: %s %s needs it",
-                                  field->key, fields->key,
-                                  fields->choices[sim_schema_selected (fields, base)]);
+            return ti_reader_refuse (walk->reader, node, "\"%s\" is missing", field->key);
+        return ti_reader_refuse (walk->reader, node, "\"%s\" is missing: %s %s needs it",
+                                 field->key, fields->key,
+                                 fields->choices[ti_schema_selected (fields, base)]);
     }
     return 0;
 }
 
-static void append_path (struct sim_reader *reader, size_t length, const char *key, uint32_t index)
+static void append_path (struct ti_reader *reader, size_t length, const char *key, uint32_t index)
 {
     if (key)
         snprintf (reader->path + length, sizeof reader->path - length, "%s%s", length ? "." : "",
@@ -94,35 +94,35 @@ static void append_path (struct sim_reader *reader, size_t length, const char *k
 }
 
 static void push (struct walk *walk,
-                  const struct sim_field *field,
-                  const struct sim_field *fields,
-                  const struct sim_node *node,
+                  const struct ti_field *field,
+                  const struct ti_field *fields,
+                  const struct ti_node *node,
                   unsigned char *base,
                   bool is_list)
 {
-    TI_ASSERT (walk->depth < SIM_SCHEMA_DEPTH_MAX);
+    TI_ASSERT (walk->depth < TI_SCHEMA_DEPTH_MAX);
     walk->frames[walk->depth++] =
         (struct frame){.field = field,
                        .fields = fields,
                        .node = node,
-                       .next = sim_node_first (walk->reader->document, node),
+                       .next = ti_node_first (walk->reader->document, node),
                        .base = base,
                        .path_length = strlen (walk->reader->path),
                        .is_list = is_list};
 }
 
 static int begin_list (struct walk *walk,
-                       const struct sim_field *field,
-                       const struct sim_node *node,
+                       const struct ti_field *field,
+                       const struct ti_node *node,
                        unsigned char *base)
 {
-    char range[SIM_SCHEMA_PRINT_MAX];
-    if (node->kind != SIM_NODE_LIST)
-        return sim_reader_refuse (walk->reader, node, "a list is wanted: write [...]");
+    char range[TI_SCHEMA_PRINT_MAX];
+    if (node->kind != TI_NODE_LIST)
+        return ti_reader_refuse (walk->reader, node, "a list is wanted: write [...]");
     if (node->count < field->min || node->count > field->max) {
-        sim_schema_print_range (field, range);
-        return sim_reader_refuse (walk->reader, node, "%u items are out of range %s", node->count,
-                                  range);
+        ti_schema_print_range (field, range);
+        return ti_reader_refuse (walk->reader, node, "%u items are out of range %s", node->count,
+                                 range);
     }
     memcpy (base + field->count_offset, &node->count, sizeof node->count);
     push (walk, field, field->fields, node, base + field->offset, true);
@@ -131,69 +131,69 @@ static int begin_list (struct walk *walk,
 
 /* The selecting key of a map is read before the others: they depend on it. */
 static int begin_map (struct walk *walk,
-                      const struct sim_field *field,
-                      const struct sim_field *fields,
-                      const struct sim_node *node,
+                      const struct ti_field *field,
+                      const struct ti_field *fields,
+                      const struct ti_node *node,
                       unsigned char *base)
 {
     push (walk, field, fields, node, base, false);
-    const struct sim_node *child =
-        fields->selects ? sim_node_get (walk->reader->document, node, fields->key) : NULL;
+    const struct ti_node *child =
+        fields->selects ? ti_node_get (walk->reader->document, node, fields->key) : NULL;
     if (!child && fields->selects && fields->is_needed)
-        return sim_reader_refuse (walk->reader, node, "\"%s\" is missing", fields->key);
+        return ti_reader_refuse (walk->reader, node, "\"%s\" is missing", fields->key);
     if (!child)
         return 0;
     size_t length = strlen (walk->reader->path);
     append_path (walk->reader, length, fields->key, 0);
-    int rc = sim_schema_parse_value (walk->reader, fields, child, base);
+    int rc = ti_schema_parse_value (walk->reader, fields, child, base);
     walk->reader->path[length] = '\0';
     return rc;
 }
 
 static int begin_tuple (struct walk *walk,
-                        const struct sim_field *field,
-                        const struct sim_node *node,
+                        const struct ti_field *field,
+                        const struct ti_node *node,
                         unsigned char *base)
 {
     uint32_t count = 0;
     while (field->fields[count].key)
         count++;
     if (node->count != count)
-        return sim_reader_refuse (walk->reader, node, "%u values are wanted here, not %u", count,
-                                  node->count);
+        return ti_reader_refuse (walk->reader, node, "%u values are wanted here, not %u", count,
+                                 node->count);
     push (walk, field, field->fields, node, base, true);
     return 0;
 }
 
 static int begin (struct walk *walk,
-                  const struct sim_field *field,
-                  const struct sim_node *node,
+                  const struct ti_field *field,
+                  const struct ti_node *node,
                   unsigned char *base)
 {
-    if (field->type == SIM_TYPE_LIST)
+    if (field->type == TI_TYPE_LIST)
         return begin_list (walk, field, node, base);
-    if (field->type == SIM_TYPE_TUPLE && node->kind == SIM_NODE_LIST)
+    if (field->type == TI_TYPE_TUPLE && node->kind == TI_NODE_LIST)
         return begin_tuple (walk, field, node, base);
-    if (field->type != SIM_TYPE_MAP && field->type != SIM_TYPE_TUPLE)
-        return sim_schema_parse_value (walk->reader, field, node, base);
-    if (node->kind == SIM_NODE_MAP)
+    if (field->type != TI_TYPE_MAP && field->type != TI_TYPE_TUPLE)
+        return ti_schema_parse_value (walk->reader, field, node, base);
+    if (node->kind == TI_NODE_MAP)
         return begin_map (walk, field, field->fields, node, base);
     if (!field->short_key)
-        return sim_reader_refuse (walk->reader, node, "%s of values is wanted here",
-                                  field->type == SIM_TYPE_TUPLE ? "a list" : "a map");
-    const struct sim_field *value = find_field (field->fields, field->short_key);
+        return ti_reader_refuse (walk->reader, node, "%s of values is wanted here",
+                                 field->type == TI_TYPE_TUPLE ? "a list" : "a map");
+    const struct ti_field *value = find_field (field->fields, field->short_key);
     TI_ASSERT (value != NULL);
-    if (value->type == SIM_TYPE_LIST)
+    if (value->type == TI_TYPE_LIST)
         return begin_list (walk, value, node, base);
-    int rc = sim_schema_parse_value (walk->reader, value, node, base);
+    int rc = ti_schema_parse_value (walk->reader, value, node, base);
     return rc ? rc : check_needed (walk, field->fields, node, base);
 }
 
-static int step_list (struct walk *walk, struct frame *frame, const struct sim_node *child)
+static int step_list (struct walk *walk, struct frame *frame, const struct ti_node *child)
 {
     append_path (walk->reader, frame->path_length, NULL, frame->index);
     uint32_t index = frame->index++;
-    if (frame->field->type == SIM_TYPE_TUPLE)
+    if (frame->field->type == TI_TYPE_TUPLE)
         return begin (walk, &frame->fields[index], child, frame->base);
     unsigned char *item = frame->base + index * frame->field->size;
     memset (item, 0, frame->field->size);
@@ -202,31 +202,31 @@ static int step_list (struct walk *walk, struct frame *frame, const struct sim_n
     return begin (walk, frame->fields, child, item);
 }
 
-static int step_map (struct walk *walk, struct frame *frame, const struct sim_node *child)
+static int step_map (struct walk *walk, struct frame *frame, const struct ti_node *child)
 {
-    const struct sim_field *field = find_field (frame->fields, child->key);
+    const struct ti_field *field = find_field (frame->fields, child->key);
     if (!field)
-        return sim_schema_refuse_unknown (walk->reader, frame->fields, child);
+        return ti_schema_refuse_unknown (walk->reader, frame->fields, child);
     if (field->selects)
         return 0;
     append_path (walk->reader, frame->path_length, child->key, 0);
     if (!is_counted (frame->fields, field, frame->base))
-        return sim_schema_refuse_uncounted (walk->reader, frame->fields, field, child, frame->base);
+        return ti_schema_refuse_uncounted (walk->reader, frame->fields, field, child, frame->base);
     return begin (walk, field, child, frame->base);
 }
 
-int sim_schema_apply (const struct sim_schema *schema, struct sim_reader *reader, void *base)
+int ti_schema_apply (const struct ti_schema *schema, struct ti_reader *reader, void *base)
 {
     struct walk walk = {.reader = reader};
-    const struct sim_node *root = reader->document->nodes;
+    const struct ti_node *root = reader->document->nodes;
     reader->path[0] = '\0';
-    if (root->kind != SIM_NODE_MAP)
-        return sim_reader_refuse (reader, root, "%s is a map of keys and values: write key: value",
-                                  schema->noun);
+    if (root->kind != TI_NODE_MAP)
+        return ti_reader_refuse (reader, root, "%s is a map of keys and values: write key: value",
+                                 schema->noun);
     int rc = begin_map (&walk, NULL, schema->fields, root, base);
     while (rc == 0 && walk.depth > 0) {
         struct frame *frame = &walk.frames[walk.depth - 1];
-        const struct sim_node *child = frame->next;
+        const struct ti_node *child = frame->next;
         reader->path[frame->path_length] = '\0';
         if (!child) {
             if (!frame->is_list)
@@ -234,7 +234,7 @@ int sim_schema_apply (const struct sim_schema *schema, struct sim_reader *reader
             walk.depth--;
             continue;
         }
-        frame->next = sim_node_next (reader->document, child);
+        frame->next = ti_node_next (reader->document, child);
         rc = frame->is_list ? step_list (&walk, frame, child) : step_map (&walk, frame, child);
     }
     reader->path[0] = '\0';

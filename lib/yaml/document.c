@@ -9,17 +9,17 @@
 #include <yaml.h>
 
 #include "document_text.h"
-#include "tools/cli.h"
+#include "text/quote.h"
 
 #include <tied/error.h>
 
 struct builder {
-    struct sim_document *document;
+    struct ti_document *document;
     const char *text;
     size_t size;
     char *why;
     yaml_parser_t parser;
-    uint32_t stack[SIM_DOCUMENT_DEPTH_MAX]; /* maps and lists that are open, by number */
+    uint32_t stack[TI_DOCUMENT_DEPTH_MAX]; /* maps and lists that are open, by number */
     uint32_t depth;
     char *key; /* of the value that comes next, in a map */
     yaml_mark_t key_mark;
@@ -29,29 +29,28 @@ struct builder {
 
 static uint32_t from_one (size_t index)
 {
-    return index >= SIM_DOCUMENT_BYTES_MAX ? (uint32_t)SIM_DOCUMENT_BYTES_MAX
-                                           : (uint32_t)(index + 1);
+    return index >= TI_DOCUMENT_BYTES_MAX ? (uint32_t)TI_DOCUMENT_BYTES_MAX : (uint32_t)(index + 1);
 }
 
 static int refuse_at (struct builder *self, yaml_mark_t mark, const char *what)
 {
-    return sim_document_refuse (self->document, from_one (mark.line), from_one (mark.column),
-                                self->why, "%s", what);
+    return ti_document_refuse (self->document, from_one (mark.line), from_one (mark.column),
+                               self->why, "%s", what);
 }
 
 static int no_memory (struct builder *self)
 {
-    snprintf (self->why, SIM_DOCUMENT_WHY_MAX, "%s: no memory", self->document->name);
+    snprintf (self->why, TI_DOCUMENT_WHY_MAX, "%s: no memory", self->document->name);
     return TIED_ERR_SYSTEM;
 }
 
 /* The end of a long name says more than its beginning. */
-static void set_name (struct sim_document *self, const char *name)
+static void set_name (struct ti_document *self, const char *name)
 {
     size_t length = strlen (name);
-    bool is_cut = length >= SIM_DOCUMENT_NAME_MAX;
-    snprintf (self->name, SIM_DOCUMENT_NAME_MAX, "%s%s", is_cut ? "..." : "",
-              is_cut ? name + length - (SIM_DOCUMENT_NAME_MAX - 4) : name);
+    bool is_cut = length >= TI_DOCUMENT_NAME_MAX;
+    snprintf (self->name, TI_DOCUMENT_NAME_MAX, "%s%s", is_cut ? "..." : "",
+              is_cut ? name + length - (TI_DOCUMENT_NAME_MAX - 4) : name);
     for (char *c = self->name; *c; c++)
         if ((unsigned char)*c < 0x20 || *c == 0x7f)
             *c = '?';
@@ -65,13 +64,13 @@ static int refuse_syntax (struct builder *self)
     uint32_t line = from_one (parser->problem_mark.line);
     uint32_t column = from_one (parser->problem_mark.column);
     if (parser->error == YAML_READER_ERROR)
-        sim_text_position (self->text, self->size, parser->problem_offset, &line, &column);
-    if (sim_text_is_tab (self->text, self->size, line, column))
-        return sim_document_refuse (self->document, line, column, self->why,
-                                    "a tab: indent with blanks");
-    return sim_document_refuse (self->document, line, column, self->why, "not YAML: %s%s%s",
-                                parser->context ? parser->context : "", parser->context ? ": " : "",
-                                parser->problem ? parser->problem : "it cannot be read");
+        ti_text_position (self->text, self->size, parser->problem_offset, &line, &column);
+    if (ti_text_is_tab (self->text, self->size, line, column))
+        return ti_document_refuse (self->document, line, column, self->why,
+                                   "a tab: indent with blanks");
+    return ti_document_refuse (self->document, line, column, self->why, "not YAML: %s%s%s",
+                               parser->context ? parser->context : "", parser->context ? ": " : "",
+                               parser->problem ? parser->problem : "it cannot be read");
 }
 
 static char *copy_scalar (const yaml_event_t *event)
@@ -90,7 +89,7 @@ static int check_plainness (struct builder *self, const yaml_event_t *event)
 {
     const yaml_char_t *anchor = NULL, *tag = NULL;
     if (event->type == YAML_ALIAS_EVENT)
-        return refuse_at (self, event->start_mark, "an alias: write the value out, or use extends");
+        return refuse_at (self, event->start_mark, "an alias: write the value out");
     if (event->type == YAML_SCALAR_EVENT) {
         anchor = event->data.scalar.anchor;
         tag = event->data.scalar.tag;
@@ -112,54 +111,54 @@ static int check_plainness (struct builder *self, const yaml_event_t *event)
 
 static int take_key (struct builder *self, const yaml_event_t *event)
 {
-    struct sim_document *document = self->document;
-    const struct sim_node *map = &document->nodes[self->stack[self->depth - 1]];
-    char quoted[TI_CLI_QUOTE_MAX];
+    struct ti_document *document = self->document;
+    const struct ti_node *map = &document->nodes[self->stack[self->depth - 1]];
+    char quoted[TI_QUOTE_MAX];
     if (event->type != YAML_SCALAR_EVENT)
         return refuse_at (self, event->start_mark, "a key is one word");
-    if (map->count == SIM_DOCUMENT_KEYS_MAX)
+    if (map->count == TI_DOCUMENT_KEYS_MAX)
         return refuse_at (self, event->start_mark, "more keys in one map than there could be");
     self->key = copy_scalar (event);
     self->key_mark = event->start_mark;
     if (!self->key)
         return no_memory (self);
-    const struct sim_node *twin = sim_node_get (document, map, self->key);
+    const struct ti_node *twin = ti_node_get (document, map, self->key);
     if (twin)
-        return sim_document_refuse (document, from_one (event->start_mark.line),
-                                    from_one (event->start_mark.column), self->why,
-                                    "key %s is there twice: first in line %u",
-                                    ti_cli_quote (self->key, quoted), twin->key_line);
+        return ti_document_refuse (document, from_one (event->start_mark.line),
+                                   from_one (event->start_mark.column), self->why,
+                                   "key %s is there twice: first in line %u",
+                                   ti_quote (self->key, quoted), twin->key_line);
     return 0;
 }
 
 static int add_node (struct builder *self, yaml_mark_t mark, uint32_t *out)
 {
-    struct sim_document *document = self->document;
-    if (document->count == SIM_DOCUMENT_NODES_MAX)
+    struct ti_document *document = self->document;
+    if (document->count == TI_DOCUMENT_NODES_MAX)
         return refuse_at (self, mark, "more values than a file of this kind can need");
     if (document->count == document->capacity) {
         uint32_t capacity = document->capacity ? document->capacity * 2 : 64;
-        struct sim_node *nodes = realloc (document->nodes, capacity * sizeof *nodes);
+        struct ti_node *nodes = realloc (document->nodes, capacity * sizeof *nodes);
         if (!nodes)
             return no_memory (self);
         document->nodes = nodes;
         document->capacity = capacity;
     }
     uint32_t number = document->count++;
-    struct sim_node *node = &document->nodes[number];
-    *node = (struct sim_node){.line = from_one (mark.line), .column = from_one (mark.column)};
+    struct ti_node *node = &document->nodes[number];
+    *node = (struct ti_node){.line = from_one (mark.line), .column = from_one (mark.column)};
     *out = number;
     if (self->depth == 0) {
         self->has_root = true;
         return 0;
     }
-    struct sim_node *parent = &document->nodes[self->stack[self->depth - 1]];
+    struct ti_node *parent = &document->nodes[self->stack[self->depth - 1]];
     if (parent->count++)
         document->nodes[parent->last].next = number;
     else
         parent->first = number;
     parent->last = number;
-    if (parent->kind == SIM_NODE_MAP) {
+    if (parent->kind == TI_NODE_MAP) {
         node->key = self->key;
         node->key_line = from_one (self->key_mark.line);
         node->key_column = from_one (self->key_mark.column);
@@ -172,7 +171,7 @@ static int add_node (struct builder *self, yaml_mark_t mark, uint32_t *out)
 static char behind (struct builder *self, size_t index)
 {
     while (self->seen < index && self->seen_bytes < self->size) {
-        size_t length = sim_text_character (self->text, self->size, self->seen_bytes);
+        size_t length = ti_text_character (self->text, self->size, self->seen_bytes);
         self->seen_bytes += length ? length : 1;
         self->seen++;
     }
@@ -188,7 +187,7 @@ static int take_value (struct builder *self, const yaml_event_t *event)
     int rc = add_node (self, event->start_mark, &number);
     if (rc)
         return rc;
-    struct sim_node *node = &self->document->nodes[number];
+    struct ti_node *node = &self->document->nodes[number];
     if (event->type == YAML_SCALAR_EVENT) {
         node->is_quoted = event->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
         node->text = copy_scalar (event);
@@ -198,8 +197,8 @@ static int take_value (struct builder *self, const yaml_event_t *event)
                        behind (self, event->end_mark.index) == ',';
         return 0;
     }
-    node->kind = event->type == YAML_MAPPING_START_EVENT ? SIM_NODE_MAP : SIM_NODE_LIST;
-    if (self->depth == SIM_DOCUMENT_DEPTH_MAX)
+    node->kind = event->type == YAML_MAPPING_START_EVENT ? TI_NODE_MAP : TI_NODE_LIST;
+    if (self->depth == TI_DOCUMENT_DEPTH_MAX)
         return refuse_at (self, event->start_mark, "maps and lists are nested too deep");
     self->stack[self->depth++] = number;
     return 0;
@@ -216,7 +215,7 @@ static int take_event (struct builder *self, const yaml_event_t *event)
         if (rc)
             return rc;
         bool is_in_map = self->depth > 0 &&
-                         self->document->nodes[self->stack[self->depth - 1]].kind == SIM_NODE_MAP;
+                         self->document->nodes[self->stack[self->depth - 1]].kind == TI_NODE_MAP;
         if (is_in_map && !self->key)
             return take_key (self, event);
         return take_value (self, event);
@@ -250,10 +249,10 @@ static int build (struct builder *self)
         if (rc)
             return rc;
     }
-    const struct sim_node *root = self->document->nodes;
+    const struct ti_node *root = self->document->nodes;
     if (!self->has_root ||
-        (root->kind == SIM_NODE_SCALAR && !root->is_quoted && root->text[0] == '\0'))
-        return sim_document_refuse (self->document, 1, 1, self->why, "there is nothing in it");
+        (root->kind == TI_NODE_SCALAR && !root->is_quoted && root->text[0] == '\0'))
+        return ti_document_refuse (self->document, 1, 1, self->why, "there is nothing in it");
     return 0;
 }
 
@@ -264,28 +263,28 @@ static int check_directives (struct builder *self)
     const char *found = memmem (self->text, self->size, "%TAG", 4);
     if (!found)
         return 0;
-    sim_text_position (self->text, self->size, (size_t)(found - self->text), &line, &column);
-    return sim_document_refuse (self->document, line, column, self->why,
-                                "a %%TAG directive: there are no tags here");
+    ti_text_position (self->text, self->size, (size_t)(found - self->text), &line, &column);
+    return ti_document_refuse (self->document, line, column, self->why,
+                               "a %%TAG directive: there are no tags here");
 }
 
-int sim_document_read (const char *name,
-                       const char *text,
-                       size_t size,
-                       struct sim_document *out,
-                       char why[SIM_DOCUMENT_WHY_MAX])
+int ti_document_read (const char *name,
+                      const char *text,
+                      size_t size,
+                      struct ti_document *out,
+                      char why[TI_DOCUMENT_WHY_MAX])
 {
-    struct sim_document document = {.nodes = NULL};
+    struct ti_document document = {.nodes = NULL};
     struct builder self = {.document = &document, .text = text, .size = size, .why = why};
     set_name (&document, name);
-    if (size > SIM_DOCUMENT_BYTES_MAX) {
-        snprintf (why, SIM_DOCUMENT_WHY_MAX, "%s: is larger than 1 MiB", document.name);
+    if (size > TI_DOCUMENT_BYTES_MAX) {
+        snprintf (why, TI_DOCUMENT_WHY_MAX, "%s: is larger than 1 MiB", document.name);
         return TIED_ERR_INVAL;
     }
     uint32_t line, column;
-    const char *fault = sim_text_fault (text, size, &line, &column);
+    const char *fault = ti_text_fault (text, size, &line, &column);
     if (fault)
-        return sim_document_refuse (&document, line, column, why, "%s", fault);
+        return ti_document_refuse (&document, line, column, why, "%s", fault);
     /* Some editors begin a file with a mark. libyaml takes it for the first character of the text
      * when it is told the encoding, and must be told: it would guess UTF-16 from two bytes. */
     if (size >= 3 && memcmp (text, "\xef\xbb\xbf", 3) == 0) {
@@ -303,7 +302,7 @@ int sim_document_read (const char *name,
     yaml_parser_delete (&self.parser);
     free (self.key);
     if (rc)
-        sim_document_deinit (&document);
+        ti_document_deinit (&document);
     else
         *out = document;
     return rc;
