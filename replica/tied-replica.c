@@ -15,6 +15,7 @@
 
 #include "app/stats.h"
 #include "app/work.h"
+#include "app/workers.h"
 #include "tools/cli.h"
 #include "tools/recording.h"
 #include "zmq/clock.h"
@@ -28,6 +29,12 @@ enum mode {
 static const char *const modes[] = {"pool", "inline", NULL};
 static const char *const lanes[] = {"fifo", "behind", NULL};
 
+/* One of the two, or none. */
+struct pause {
+    struct ti_pause drawn;
+    struct stall fixed;
+};
+
 struct app {
     struct tied_replica_options options;
     const char *bind;
@@ -38,9 +45,11 @@ struct app {
     struct ti_pair pairs[PEERS_MAX];
     struct ti_pairs peers;
     struct ti_service service;
-    struct ti_pause pause;
+    struct pause pause;
     struct work work;
+    struct workers workers;
     uint64_t seed;
+    bool has_seed;
     uint64_t body_max;
     uint64_t drain_ns;
     uint32_t mode;
@@ -56,7 +65,13 @@ static int parse_service (void *value, const char *text, char *why)
 
 static int parse_pause (void *value, const char *text, char *why)
 {
-    return ti_pause_parse (text, value, why);
+    struct pause pause = {0};
+    int rc = stall_is_text (text) ? stall_parse (text, &pause.fixed, why)
+                                  : ti_pause_parse (text, &pause.drawn, why);
+
+    if (rc == 0)
+        *(struct pause *)value = pause;
+    return rc;
 }
 
 static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
@@ -144,13 +159,18 @@ static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
          .kind = TI_CLI_CUSTOM,
          .value = &app->pause,
          .argument = "MEAN,LENGTH",
-         .help = "stall all workers for LENGTH at exponential gaps of mean MEAN; default none",
+         .help = "stall all workers for LENGTH at exponential gaps of mean MEAN; or "
+                 "every:PERIOD+OFFSET,LENGTH: no worker takes anything for LENGTH whenever the "
+                 "wall clock is OFFSET past a multiple of PERIOD; default none",
          .parse = parse_pause},
         {.name = "seed",
          .kind = TI_CLI_U64,
          .value = &app->seed,
          .argument = "N",
-         .help = "of service times and pauses; default drawn from the system",
+         .help = "of service times and pauses, also of the times that keys decide: replicas with "
+                 "one seed take as long for the copies of a call, replicas with two do not; "
+                 "default drawn from the system, and keys alone decide",
+         .given = &app->has_seed,
          .min = 0,
          .max = UINT64_MAX},
         {.name = "body-max",
@@ -199,6 +219,13 @@ static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
         return verdict;
     app->options.body_max = (uint32_t)app->body_max;
     app->options.service = app->mode == MODE_INLINE ? TIED_SERVICE_INLINE : TIED_SERVICE_POOL;
+    if (app->pause.fixed.period_ns > 0) {
+        if (app->mode == MODE_INLINE) {
+            (void)ti_cli_error (&cli, "--pause every:... needs workers: leave out --mode inline");
+            return TI_CLI_WRONG;
+        }
+        app->options.service = TIED_SERVICE_PULL;
+    }
     if (core->hedge_depth > core->queue_depth) {
         (void)ti_cli_error (&cli, "--hedge-depth %u: must be in [0, %u], the queue depth",
                             core->hedge_depth, core->queue_depth);
@@ -255,6 +282,7 @@ static void record (void *arg, const struct tied_copy_record *copy)
 
 static int set_up (struct app *app)
 {
+    const bool is_pull = app->options.service == TIED_SERVICE_PULL;
     int rc;
 
     if (app->record_path) {
@@ -275,12 +303,16 @@ static int set_up (struct app *app)
         if (rc != 0)
             return fail ("cannot connect", app->pairs[i].endpoint, tied_error_text (rc));
     }
-    work_init (&app->work, &app->service, &app->pause, app->seed);
-    rc = tied_replica_handle (app->replica, "work", work_handle, &app->work);
-    if (rc == 0)
+    work_init (&app->work, &app->service, &app->pause.drawn, app->seed, app->has_seed);
+    rc = is_pull ? workers_declare (app->replica)
+                 : tied_replica_handle (app->replica, "work", work_handle, &app->work);
+    if (rc == 0 && !is_pull)
         rc = tied_replica_handle (app->replica, "echo", work_echo, &app->work);
     if (rc == 0)
         rc = tied_replica_start (app->replica);
+    if (rc == 0 && is_pull)
+        rc = workers_start (&app->workers, app->replica, &app->work, &app->pause.fixed,
+                            app->options.core.workers);
     return rc == 0 ? 0 : fail ("cannot start", app->options.id, tied_error_text (rc));
 }
 
@@ -339,6 +371,7 @@ static int run (struct app *app)
     (void)fflush (stdout);
     serve_until_signal (app);
     rc = tied_replica_stop (app->replica, app->drain_ns);
+    workers_join (&app->workers);
     if (rc != 0)
         (void)fail ("not drained", app->options.id, tied_error_text (rc));
     if (finish_recording (app, rc == 0) != 0)

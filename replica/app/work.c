@@ -9,6 +9,9 @@
 #include "base/util.h"
 #include "zmq/clock.h"
 
+/* Added to the seed where it goes into keys: times and gaps are made of other sums. */
+#define KEYS 2
+
 /* Status of an answer that was cut short; the client has given up and will not look at it. */
 #define STATUS_CANCELLED 1
 
@@ -24,12 +27,15 @@ static void plan_pause (struct work *self, tied_time_t from)
 void work_init (struct work *self,
                 const struct ti_service *service,
                 const struct ti_pause *pause,
-                uint64_t seed)
+                uint64_t seed,
+                bool keys_are_own)
 {
     memset (self, 0, sizeof *self);
     (void)pthread_mutex_init (&self->lock, NULL);
     self->service = *service;
     self->pause = *pause;
+    self->seed = seed;
+    self->keys_are_own = keys_are_own;
     ti_prng_seed (&self->times, seed);
     ti_prng_seed (&self->gaps, ti_mix (seed + 1));
     if (self->pause.length_ns > 0)
@@ -44,6 +50,8 @@ tied_duration_t work_draw (struct work *self, const void *body, size_t size)
     if (size >= 8) {
         for (int i = 0; i < 8; i++)
             random |= (uint64_t)key[i] << (8 * i);
+        if (self->keys_are_own)
+            random ^= ti_mix (self->seed + KEYS);
         return ti_dist_draw (&self->service.dist, ti_mix (random));
     }
     (void)pthread_mutex_lock (&self->lock);

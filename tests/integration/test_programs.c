@@ -5,6 +5,7 @@
 
 #include <signal.h>
 #include <stdio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <jansson.h>
@@ -74,6 +75,8 @@ static void wrong_command_line_of_the_replica_is_one_line_and_exit_2 (void **sta
         {{REPLICA_, "--service", "sleep:exp(10)", NULL}, "sleep:exp(10)"},
         {{REPLICA_, "--service", "dance", NULL}, "dance"},
         {{REPLICA_, "--pause", "4s", NULL}, "4s"},
+        {{REPLICA_, "--pause", "every:4s,4s", NULL}, "every:4s,4s"},
+        {{REPLICA_, "--pause", "every:4s,1s", "--mode", "inline", NULL}, "--mode inline"},
         {{REPLICA_, "--hedge-lane", "left", NULL}, "left"},
         {{REPLICA_, "--body-max", "65MiB", NULL}, "65MiB"},
         {{REPLICA_, "--peer", "b", NULL}, "--peer"},
@@ -291,6 +294,64 @@ static void sigterm_drains_and_writes_the_counters (void **state)
     (void)unlink (path);
 }
 
+/* It is queued and can be refused and cancelled, but nothing starts. */
+static void a_replica_that_stalls_starts_nothing_but_admits (void **state)
+{
+    struct cluster cluster;
+    struct wire_client client;
+    struct timespec now;
+    char pause[64];
+
+    (void)state;
+    /* From just now for most of an hour. */
+    (void)clock_gettime (CLOCK_REALTIME, &now);
+    snprintf (pause, sizeof pause, "every:3600s+%llus,3500s",
+              (unsigned long long)((uint64_t)now.tv_sec % 3600));
+    cluster_init (&cluster, 1);
+    cluster_start (&cluster, 0, "--workers", "1", "--pause", pause, "--drain-timeout", "0s", NULL);
+    wire_open (&client, cluster.nodes[0].client);
+    for (uint64_t i = 0; i < 3; i++) {
+        struct tied_message message = wire_request (i, 0, "work", "hi", 2);
+        wire_send (&client, &message);
+    }
+    cluster_await (&cluster, 0, "received", 3);
+    CHECK_U64 (cluster_stat (&cluster, 0, "depth"), ==, 3);
+    CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, 0);
+    wire_close (&client);
+    cluster_kill (&cluster, 0);
+    cluster_close (&cluster);
+}
+
+/* Between stalls it serves, with its own threads. */
+static void a_replica_between_stalls_serves (void **state)
+{
+    struct cluster cluster;
+    struct wire_client client;
+    struct timespec now;
+    char pause[64];
+
+    (void)state;
+    /* It was over half an hour ago. */
+    (void)clock_gettime (CLOCK_REALTIME, &now);
+    snprintf (pause, sizeof pause, "every:3600s+%llus,1s",
+              (unsigned long long)(((uint64_t)now.tv_sec + 1800) % 3600));
+    cluster_init (&cluster, 1);
+    cluster_start (&cluster, 0, "--workers", "2", "--pause", pause, "--service", "sleep:fixed(1ms)",
+                   NULL);
+    wire_open (&client, cluster.nodes[0].client);
+    for (uint64_t i = 0; i < 8; i++) {
+        struct tied_message message = wire_request (i, 0, i % 2 ? "work" : "echo", "hi", 2);
+        wire_send (&client, &message);
+    }
+    for (uint64_t i = 0; i < 8; i++) {
+        wire_expect (&client, TIED_WIRE_REPLY);
+        CHECK_U64 (client.in.u.reply.status, ==, 0);
+    }
+    wire_close (&client);
+    cluster_stop (&cluster, 0);
+    cluster_close (&cluster);
+}
+
 /* ZQ-29: the socket file of a killed replica does not keep its successor from binding. */
 static void ZQ_29_killed_replica_on_ipc_restarts_at_once (void **state)
 {
@@ -328,6 +389,8 @@ int main (void)
         TEST (unreachable_replicas_alone_give_unavailable_by_the_deadline),
         TEST (unknown_method_is_unimplemented),
         TEST (sigterm_drains_and_writes_the_counters),
+        TEST (a_replica_that_stalls_starts_nothing_but_admits),
+        TEST (a_replica_between_stalls_serves),
         TEST (ZQ_29_killed_replica_on_ipc_restarts_at_once),
     };
     return cmocka_run_group_tests_name ("programs", tests, NULL, NULL);
