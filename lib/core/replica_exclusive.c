@@ -45,12 +45,17 @@ bool ti_replica_claim_is_due (const tied_replica_core_t *self)
     return slot != TI_SLOT_NONE && ti_queue_tether_const (&self->queue, slot)->due <= self->now;
 }
 
+/* A replica that leaves does not wait for others longer than an answer takes. */
 void ti_replica_claim_look (tied_replica_core_t *self)
 {
     uint32_t slot = ti_queue_aside (&self->queue, TI_SLOT_CLAIMING);
 
     if (ti_queue_slot (&self->queue, slot)->u.deadline <= self->now) {
         ti_replica_expire (self, slot);
+        return;
+    }
+    if (self->is_draining) {
+        ti_replica_turn_away (self, slot, TIED_REJECT_DRAINING);
         return;
     }
     ti_queue_postpone (&self->queue, slot, ti_time_add (self->now, TI_CLAIM_RETRY_NS));

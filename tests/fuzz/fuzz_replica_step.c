@@ -67,6 +67,11 @@ static void come_to_rest (struct script *script, tied_replica_core_t *core, tied
             event.u.finish.slot = i;
             feed (script, core, &event, now);
         }
+        /* Copies that are aside leave by time alone. */
+        event.type = TIED_REPLICA_EV_TIMEOUT;
+        if (tied_replica_core_deadline (core) != TIED_NEVER)
+            now = tied_replica_core_deadline (core);
+        feed (script, core, &event, now);
     }
     event.type = TIED_REPLICA_EV_TIMEOUT;
     while (tied_replica_core_deadline (core) != TIED_NEVER) {

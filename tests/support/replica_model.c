@@ -855,11 +855,22 @@ static void claim (struct model *self, const struct tied_replica_event *event)
     action->copy = event->u.claim.copy ^ 1;
 }
 
+static void turn_away (struct model *self, struct model_copy *copy, uint8_t reason)
+{
+    struct model_copy out = take_out (self, copy);
+    struct tied_replica_action *action = act_on (self, TIED_REPLICA_ACT_REJECT, &out);
+
+    self->counters.rejected++;
+    self->counters.rejected_denied += reason == TIED_REJECT_DENIED;
+    self->counters.rejected_draining += reason == TIED_REJECT_DRAINING;
+    action->reason = reason;
+    action->load = load_of (self);
+    act_on (self, TIED_REPLICA_ACT_RELEASE, &out);
+}
+
 static void answer (struct model *self, const struct tied_replica_event *event)
 {
     struct model_copy *copy = find (self, event->u.tie.call, event->u.tie.copy ^ 1);
-    struct tied_replica_action *action;
-    struct model_copy out;
     bool is_grant = event->type == TIED_REPLICA_EV_GRANT;
 
     self->counters.grant_received += is_grant;
@@ -876,13 +887,7 @@ static void answer (struct model *self, const struct tied_replica_event *event)
     }
     if (copy->aside != MODEL_CLAIMING)
         return;
-    out = take_out (self, copy);
-    self->counters.rejected++;
-    self->counters.rejected_denied++;
-    action = act_on (self, TIED_REPLICA_ACT_REJECT, &out);
-    action->reason = TIED_REJECT_DENIED;
-    action->load = load_of (self);
-    act_on (self, TIED_REPLICA_ACT_RELEASE, &out);
+    turn_away (self, copy, TIED_REJECT_DENIED);
 }
 
 /* The last one first, so that the first one comes to stand first. */
@@ -938,6 +943,8 @@ static void look_aside (struct model *self)
         copy = aside_of (self, MODEL_CLAIMING, false);
         if (copy->deadline <= self->now) {
             expire (self, copy);
+        } else if (self->is_draining) {
+            turn_away (self, copy, TIED_REJECT_DRAINING);
         } else {
             copy->aside_rank = self->next_id++;
             copy->due = self->now + TIED_MS (20);

@@ -403,6 +403,23 @@ static void a_link_that_is_down_delays_the_question (void **state)
     fixture_close (&f);
 }
 
+static void a_replica_that_leaves_waits_for_one_answer_only (void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_fixture (&f);
+    send (&f, 1, 1);
+    (void)fixture_take (&f);
+    fixture_simple (&f, TIED_REPLICA_EV_DRAIN);
+    CHECK_FALSE (tied_replica_core_is_drained (f.core));
+    f.now = tied_replica_core_deadline (f.core);
+    fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT);
+    fixture_reason (&f, TIED_REJECT_DRAINING);
+    CHECK_TRUE (tied_replica_core_is_drained (f.core));
+    fixture_close (&f);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -422,6 +439,7 @@ int main (void)
         cmocka_unit_test (a_reissue_gives_no_leave_to_start),
         cmocka_unit_test (a_claim_that_nobody_could_grant_is_refused_at_once),
         cmocka_unit_test (a_link_that_is_down_delays_the_question),
+        cmocka_unit_test (a_replica_that_leaves_waits_for_one_answer_only),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
