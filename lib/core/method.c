@@ -56,18 +56,20 @@ static bool needs_samples (const struct tied_hedge_rule *rule)
     return false;
 }
 
-/* A percentile that is not known, because too many calls were cut short before it, is later than
- * any other term. */
-static tied_duration_t apply_terms (const struct ti_method *self)
+/* While nothing is known a percentile is hedge_initial_ns, so min (p99, 50ms) is never more than
+ * 50 ms. One that is not known because too many calls were cut short before it is later than any
+ * other term. */
+static tied_duration_t apply_terms (const struct ti_method *self, bool is_cold)
 {
     const struct tied_hedge_rule *rule = &self->policy.hedge;
     tied_duration_t delay = rule->kind == TIED_HEDGE_RULE_MIN ? TIED_NEVER : 0;
     for (uint32_t i = 0; i < rule->count; i++) {
         const struct tied_hedge_term *term = &rule->terms[i];
-        const tied_duration_t value =
-            term->is_percentile
-                ? ti_latency_percentile (times_at (self, self->call_times), (uint32_t)term->value)
-                : term->value;
+        tied_duration_t value = term->value;
+        if (term->is_percentile)
+            value = is_cold ? self->policy.hedge_initial_ns
+                            : ti_latency_percentile (times_at (self, self->call_times),
+                                                     (uint32_t)term->value);
         delay = rule->kind == TIED_HEDGE_RULE_MIN ? ti_min (delay, value) : ti_max (delay, value);
     }
     return delay;
@@ -97,6 +99,17 @@ static void plan_auto (struct ti_method *self, struct ti_method_scratch *scratch
     plan->reason = plan->single_r.is_worth ? TIED_NOT_SENT_NONE : TIED_NOT_SENT_NO_BENEFIT;
 }
 
+static bool is_cold (struct ti_method *self, tied_time_t now)
+{
+    if (!needs_samples (&self->policy.hedge))
+        return false;
+    if (!self->learns)
+        return true;
+    ti_latency_turn (times_at (self, self->call_times), now);
+    ti_latency_turn (times_at (self, self->hedge_times), now);
+    return ti_latency_samples (times_at (self, self->call_times)) < self->policy.min_samples;
+}
+
 /* The delay that the rule gives now. Until something is known, and while it is not known any more
  * because nearly all calls are cut short, that is hedge_initial_ns [BE-05]. */
 static void make_plan (struct ti_method *self, struct ti_method_scratch *scratch, tied_time_t now)
@@ -107,29 +120,23 @@ static void make_plan (struct ti_method *self, struct ti_method_scratch *scratch
                                        ? plan->delay_ns
                                        : policy->hedge_initial_ns;
     *plan = (struct ti_method_plan){.until = ti_time_add (now, TI_METHOD_PLAN_NS),
+                                    .delay_ns = TIED_NEVER,
                                     .probability_ppm = TIED_PPM};
-    if (policy->hedge.kind == TIED_HEDGE_RULE_NEVER) {
-        plan->delay_ns = TIED_NEVER;
+    if (policy->hedge.kind == TIED_HEDGE_RULE_NEVER)
         return;
-    }
-    if (needs_samples (&policy->hedge)) {
-        if (self->learns) {
-            ti_latency_turn (times_at (self, self->call_times), now);
-            ti_latency_turn (times_at (self, self->hedge_times), now);
-        }
-        if (!self->learns ||
-            ti_latency_samples (times_at (self, self->call_times)) < policy->min_samples) {
-            plan->delay_ns = policy->hedge_initial_ns;
-            plan->reason = plan->delay_ns == TIED_NEVER ? TIED_NOT_SENT_COLD : TIED_NOT_SENT_NONE;
-            return;
-        }
-    }
-    if (policy->hedge.kind == TIED_HEDGE_RULE_AUTO) {
+    const bool cold = is_cold (self, now);
+    if (policy->hedge.kind == TIED_HEDGE_RULE_AUTO && !cold) {
         plan_auto (self, scratch);
         return;
     }
-    const tied_duration_t delay = apply_terms (self);
-    plan->delay_ns = clamp (self, delay == TIED_NEVER ? before : delay);
+    tied_duration_t delay = policy->hedge.kind == TIED_HEDGE_RULE_AUTO ? policy->hedge_initial_ns
+                                                                       : apply_terms (self, cold);
+    if (delay == TIED_NEVER && !cold)
+        delay = before;
+    if (delay == TIED_NEVER)
+        plan->reason = TIED_NOT_SENT_COLD;
+    else
+        plan->delay_ns = clamp (self, delay);
 }
 
 /* What a hedge would save on average, for shadow mode. */
@@ -328,6 +335,7 @@ void ti_method_end (struct ti_method *self, const struct ti_method_end *end, tie
         self->counters.tied++;
         ti_governor_count (&self->governor, TI_GOVERNOR_TIED, now);
     }
+    self->counters.hedged += end->was_hedged;
     if (end->outcome != TIED_OUTCOME_OK && end->outcome != TIED_OUTCOME_APP_ERROR)
         return;
     ti_governor_count (&self->governor, TI_GOVERNOR_CALL, now);
@@ -335,7 +343,6 @@ void ti_method_end (struct ti_method *self, const struct ti_method_end *end, tie
         ti_governor_count (&self->governor, TI_GOVERNOR_ERROR, now);
     if (!end->was_hedged)
         return;
-    self->counters.hedged++;
     ti_governor_count (&self->governor, TI_GOVERNOR_HEDGE, now);
     if (end->hedge_won) {
         self->counters.hedges_won++;

@@ -86,7 +86,8 @@ static const char *bad_hedge (const struct tied_policy *p)
         return "hedge_ceiling_ns";
     if (!is_in (p->hedge_floor_ns, 0, p->hedge_ceiling_ns))
         return "hedge_floor_ns";
-    if (!is_in (p->hedge_initial_ns, p->hedge_floor_ns, p->hedge_ceiling_ns))
+    if (p->hedge_initial_ns != TIED_NEVER &&
+        !is_in (p->hedge_initial_ns, p->hedge_floor_ns, p->hedge_ceiling_ns))
         return "hedge_initial_ns";
     if (!is_in (p->min_samples, 1, 1u << 20))
         return "min_samples";

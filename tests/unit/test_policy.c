@@ -110,6 +110,8 @@ static void the_limits_of_a_hedge_enclose_each_other (void **state)
     policy.hedge_floor_ns = 0;
     policy.hedge_initial_ns = MS (3) + 1;
     check_bad (&policy, "hedge_initial_ns");
+    policy.hedge_initial_ns = TIED_NEVER;
+    check_good (&policy);
     policy.hedge_floor_ns = policy.hedge_initial_ns = policy.hedge_ceiling_ns = 0;
     check_good (&policy);
     policy.hedge_initial_ns = policy.hedge_ceiling_ns = S (3600);

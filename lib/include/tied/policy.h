@@ -83,8 +83,9 @@ struct tied_policy {
     struct tied_hedge_rule hedge;     /* default never */
     tied_duration_t hedge_floor_ns;   /* [0, ceiling]; default 500 us */
     tied_duration_t hedge_ceiling_ns; /* [floor, 1 h]; default 10 s */
-    tied_duration_t hedge_initial_ns; /* [floor, ceiling] while there are fewer than min_samples,
-                                         for rules that need samples; default 100 ms */
+    tied_duration_t hedge_initial_ns; /* [floor, ceiling], or TIED_NEVER: what a percentile or auto
+                                         is while there are fewer than min_samples; default
+                                         100 ms */
     uint32_t min_samples;             /* [1, 1 << 20] finished calls in the window; default 100 */
     uint32_t target_ppm; /* [500 000, 999 999] percentile that auto makes small; default p99.9 */
     uint32_t extra_load_ppm; /* [0, TIED_PPM] copies beyond the first, of calls; default 5 % */
