@@ -859,10 +859,10 @@ static void auto_hedges_the_share_that_it_has_planned (void **state)
     policy.extra_load_ppm = 50000;
     policy.target_ppm = 900000;
     change (&b, &policy);
-    /* Two in ten take 100 ms: more than may be hedged, so it is some of them. */
-    for (uint32_t i = 0; i < 100; i++) {
-        teach (&b, 8, 4, 6);
-        teach (&b, 2, 100, 100);
+    /* Twelve in a hundred take 100 ms: more than may be hedged, so it is some of them. */
+    for (uint32_t i = 0; i < 20; i++) {
+        teach (&b, 88, 4, 6);
+        teach (&b, 12, 100, 100);
     }
     uint32_t hedged = 0;
     for (uint32_t i = 0; i < 10000; i++) {
