@@ -25,7 +25,7 @@ void tied_call_init (struct tied_call *call, const char *method, const void *bod
     call->hedge_ns = TIED_HEDGE_POLICY;
 }
 
-static int check_call (const tied_client_t *self, const struct tied_call *call)
+int ti_call_check (const tied_client_t *self, const struct tied_call *call)
 {
     if (!self || !call || call->struct_size != sizeof *call || !call->method)
         return TIED_ERR_INVAL;
@@ -33,6 +33,8 @@ static int check_call (const tied_client_t *self, const struct tied_call *call)
 
     if (!ti_wire_is_name (call->method, method) || (!call->body && call->body_size > 0) ||
         (call->mode > TIED_MODE_TIED && call->mode != TIED_MODE_POLICY))
+        return TIED_ERR_INVAL;
+    if (call->key_size > TIED_KEY_MAX || (!call->key && call->key_size > 0))
         return TIED_ERR_INVAL;
     if ((call->stagger_ns != TIED_STAGGER_AUTO && call->stagger_ns != TIED_STAGGER_POLICY &&
          call->stagger_ns > DELAY_LIMIT) ||
@@ -72,18 +74,22 @@ static int reserve (tied_client_t *self, const struct tied_call *call, uint32_t 
     return rc;
 }
 
-/* Under the lock: the call is on its way, or has ended already, when this returns 0. */
-static int submit (tied_client_t *self,
-                   const struct tied_call *call,
-                   uint32_t *out_token,
-                   tied_time_t *out_now)
+int ti_call_submit (tied_client_t *self,
+                    const struct tied_call *call,
+                    const struct ti_parent_terms *terms,
+                    tied_time_t until,
+                    struct ti_begun *out)
 {
     struct tied_client_event event = {.type = TIED_CLIENT_EV_SUBMIT};
     tied_duration_t timeout = call->timeout_ns ? call->timeout_ns : self->options.timeout_ns;
+    struct tied_call own = *call;
     uint32_t token;
     tied_time_t now;
-    int rc = reserve (self, call, &token);
+    int rc;
 
+    if (!call->traceparent)
+        own.traceparent = terms->traceparent;
+    rc = reserve (self, &own, &token);
     if (rc != 0)
         return rc;
     now = ti_clock_now ();
@@ -92,7 +98,9 @@ static int submit (tied_client_t *self,
         ti_client_methods_use (&self->methods, self->core, self->calls.slots[token].method);
     event.u.submit.mode = call->mode;
     event.u.submit.is_idempotent = call->is_idempotent;
-    event.u.submit.deadline = ti_time_add (now, timeout);
+    event.u.submit.is_inner = call->parent != NULL;
+    event.u.submit.copies_max = terms->copies_max;
+    event.u.submit.deadline = ti_min (ti_time_add (now, timeout), ti_min (terms->deadline, until));
     event.u.submit.stagger_ns = call->stagger_ns;
     event.u.submit.hedge_ns = call->hedge_ns;
     rc = ti_engine_step (self, &event, now);
@@ -100,32 +108,57 @@ static int submit (tied_client_t *self,
         ti_client_calls_release (&self->calls, token);
         return rc;
     }
-    *out_token = token;
-    *out_now = now;
+    *out = (struct ti_begun){.token = token, .id = self->calls.slots[token].id, .now = now};
     return 0;
+}
+
+/* Under the lock, when the call has been submitted. The lock is released for the parent's. */
+static void adopt (tied_client_t *self, const struct tied_call *call, struct tied_call_id id)
+{
+    if (!call->parent)
+        return;
+    ti_engine_leave (self);
+    ti_inherit_end (self, call, id);
+    pthread_mutex_lock (&self->lock);
+}
+
+/* As ti_call_submit (), from begin to end; takes the lock, and holds it when it returns 0. */
+static int begin (tied_client_t *self, const struct tied_call *call, struct ti_begun *out)
+{
+    struct ti_parent_terms terms;
+    int rc = ti_inherit_begin (call, &terms);
+
+    if (rc != 0)
+        return rc;
+    pthread_mutex_lock (&self->lock);
+    rc = ti_call_submit (self, call, &terms, TIED_NEVER, out);
+    if (rc == 0) {
+        adopt (self, call, out->id);
+        return 0;
+    }
+    ti_engine_leave (self);
+    ti_inherit_end (self, call, (struct tied_call_id){0, 0});
+    return rc;
 }
 
 int tied_client_call (tied_client_t *self, const struct tied_call *call, struct tied_reply *out)
 {
-    uint32_t token;
-    tied_time_t now;
-    int rc = out ? check_call (self, call) : TIED_ERR_INVAL;
+    struct ti_begun begun;
+    int rc = out ? ti_call_check (self, call) : TIED_ERR_INVAL;
 
     if (rc == 0 && call->to_queue)
         rc = TIED_ERR_INVAL;
+    if (rc == 0)
+        rc = begin (self, call, &begun);
     if (rc != 0)
         return rc;
-    pthread_mutex_lock (&self->lock);
-    rc = submit (self, call, &token, &now);
-    if (rc == 0) {
-        ti_engine_settle (self);
-        /* The call's own deadline ends the wait. */
-        rc = ti_wait_for_call (self, token, TIED_NEVER, now);
-        TI_ASSERT (rc == 0);
-        rc = ti_wait_collect (self, token, out);
-        if (rc != 0)
-            ti_client_calls_release (&self->calls, token);
-    }
+    ti_engine_settle (self);
+    /* The call's own deadline ends the wait. */
+    rc = ti_wait_for_call (self, begun.token, TIED_NEVER, begun.now);
+    TI_ASSERT (rc == 0);
+    rc = ti_wait_collect (self, begun.token, out);
+    if (rc != 0)
+        ti_client_calls_release (&self->calls, begun.token);
     ti_engine_leave (self);
     return rc;
 }
@@ -134,26 +167,39 @@ int tied_client_submit (tied_client_t *self,
                         const struct tied_call *call,
                         struct tied_call_id *out_id)
 {
-    uint32_t token;
-    tied_time_t now;
-    int rc = check_call (self, call);
+    struct ti_begun begun;
+    int rc = ti_call_check (self, call);
 
+    if (rc == 0)
+        rc = begin (self, call, &begun);
     if (rc != 0)
         return rc;
-    pthread_mutex_lock (&self->lock);
-    rc = submit (self, call, &token, &now);
-    if (rc == 0) {
-        if (out_id)
-            *out_id = self->calls.slots[token].id;
-        ti_thread_nudge (self, now);
-    }
+    if (out_id)
+        *out_id = begun.id;
+    ti_thread_nudge (self, begun.now);
     ti_engine_leave (self);
     return rc;
 }
 
-int tied_client_cancel (tied_client_t *self, struct tied_call_id id)
+bool ti_call_is_live (const tied_client_t *self, struct tied_call_id id)
+{
+    uint32_t token = ti_client_calls_find (&self->calls, id);
+
+    return token != TI_NO_TOKEN && self->calls.slots[token].state == TI_CLIENT_CALL_LIVE;
+}
+
+void ti_call_cancel (tied_client_t *self, uint32_t token, tied_time_t now)
 {
     struct tied_client_event event = {.type = TIED_CLIENT_EV_CANCEL};
+    int rc;
+
+    event.u.cancel.call = self->calls.slots[token].id;
+    rc = ti_engine_step (self, &event, now);
+    TI_ASSERT (rc == 0);
+}
+
+int tied_client_cancel (tied_client_t *self, struct tied_call_id id)
+{
     uint32_t token;
     int rc = 0;
 
@@ -161,12 +207,10 @@ int tied_client_cancel (tied_client_t *self, struct tied_call_id id)
         return TIED_ERR_INVAL;
     pthread_mutex_lock (&self->lock);
     token = ti_client_calls_find (&self->calls, id);
-    if (token == TI_NO_TOKEN) {
+    if (token == TI_NO_TOKEN)
         rc = TIED_ERR_ABSENT;
-    } else if (self->calls.slots[token].state == TI_CLIENT_CALL_LIVE) {
-        event.u.cancel.call = id;
-        rc = ti_engine_step (self, &event, ti_clock_now ());
-    }
+    else if (self->calls.slots[token].state == TI_CLIENT_CALL_LIVE)
+        ti_call_cancel (self, token, ti_clock_now ());
     ti_engine_leave (self);
     return rc;
 }

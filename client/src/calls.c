@@ -83,7 +83,7 @@ int ti_client_call_keep (struct ti_client_call *self, const struct tied_call *ca
 {
     size_t method = strlen (call->method);
     size_t trace = call->traceparent ? strlen (call->traceparent) : 0;
-    size_t size = method + trace + call->body_size;
+    size_t size = method + trace + call->key_size + call->body_size;
     unsigned char *at;
 
     if (size > self->capacity) {
@@ -98,6 +98,7 @@ int ti_client_call_keep (struct ti_client_call *self, const struct tied_call *ca
     at = self->bytes;
     self->method = append (&at, call->method, method);
     self->traceparent = append (&at, call->traceparent, trace);
+    self->key = append (&at, call->key, call->key_size);
     self->request = append (&at, call->body, call->body_size);
     self->user = call->user;
     self->to_queue = call->to_queue;

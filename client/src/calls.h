@@ -34,9 +34,9 @@ struct ti_client_call {
     struct tied_call_id id;   /* LIVE, ENDED */
     struct ti_waiter *waiter; /* the thread that waits for it, NULL */
     void *user;
-    unsigned char *bytes; /* method, traceparent and body of the request, one after another */
+    unsigned char *bytes; /* method, traceparent, key and body of the request, one after another */
     size_t capacity;      /* of bytes */
-    struct tied_view method, traceparent, request; /* into bytes */
+    struct tied_view method, traceparent, key, request; /* into bytes */
     struct tied_client_completion completion;
     size_t body_offset, body_size; /* within body */
     zmq_msg_t body;

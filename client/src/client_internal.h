@@ -9,6 +9,7 @@
  *   receive.c  what links bring            seat.c     who polls, who waits
  *   thread.c   the thread of the THREADED drive
  *   methods.c  method names and numbers    policies.c settings at run time
+ *   inherit.c  calls made for a request    gather.c   many calls as one
  *
  * One lock, `lock`, guards the core, the links and the table of calls: everything below that is
  * not marked otherwise. Every socket operation happens under it and none of them blocks; only the
@@ -25,6 +26,7 @@
 
 #include <tied/client.h>
 
+#include "base/parent.h"
 #include "calls.h"
 #include "methods.h"
 #include "zmq/link.h"
@@ -208,6 +210,30 @@ TIED_NODISCARD int
 ti_wait_for_call (tied_client_t *self, uint32_t token, tied_time_t until, tied_time_t now);
 /* The reply of an ended call; frees its token. 0, TIED_ERR_NOMEM: the call stays as it was. */
 TIED_NODISCARD int ti_wait_collect (tied_client_t *self, uint32_t token, struct tied_reply *out);
+
+/* call.c */
+struct ti_begun {
+    uint32_t token;
+    struct tied_call_id id;
+    tied_time_t now;
+};
+/* 0, or what is wrong with the call. */
+TIED_NODISCARD int ti_call_check (const tied_client_t *self, const struct tied_call *call);
+/* Under the lock: the call is on its way, or has ended already, when this returns 0. Releases the
+   lock for a moment if the body is long. It has to end by `until`, whatever it says itself. */
+TIED_NODISCARD int ti_call_submit (tied_client_t *self,
+                                   const struct tied_call *call,
+                                   const struct ti_parent_terms *terms,
+                                   tied_time_t until,
+                                   struct ti_begun *out);
+/* Under the lock. */
+bool ti_call_is_live (const tied_client_t *self, struct tied_call_id id);
+void ti_call_cancel (tied_client_t *self, uint32_t token, tied_time_t now);
+
+/* inherit.c: without the lock. A begin that returns 0 is followed by one end; id 0: the call was
+   not submitted. */
+TIED_NODISCARD int ti_inherit_begin (const struct tied_call *call, struct ti_parent_terms *out);
+void ti_inherit_end (tied_client_t *self, const struct tied_call *call, struct tied_call_id id);
 
 /* client.c: NULL if there is none. */
 struct ti_client_link *ti_client_find_link (tied_client_t *self, const char *id);

@@ -45,6 +45,7 @@ send_request (tied_client_t *self, const struct tied_client_action *action, tied
         request->sibling_incarnation = action->u.request.sibling_incarnation;
     }
     request->attempts_left = action->u.request.attempts_left;
+    request->key = call->key;
     request->traceparent = call->traceparent;
     request->body = call->request;
     return send_message (self, action->replica, &message);

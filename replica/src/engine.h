@@ -66,6 +66,8 @@ enum ti_tag {
     TI_TAG_LINK = 2
 };
 
+struct ti_child_ops;
+
 struct ti_method {
     tied_handler_fn *fn;
     void *arg;
@@ -79,6 +81,13 @@ struct ti_peer {
     uint32_t route; /* its connection to our peer endpoint, TI_ROUTE_NONE: none has said HELLO */
     tied_time_t heard_at;         /* last message from it, on either connection; 0: none yet */
     struct tied_peer_stats stats; /* the counters; the rest is filled by the query */
+};
+
+/* A call made for the answer of a request; see base/parent.h. */
+struct ti_child {
+    void *client;
+    struct tied_call_id call;
+    const struct ti_child_ops *ops;
 };
 
 enum ti_request_state {
@@ -109,6 +118,12 @@ struct tied_request {
     int cancel_fd; /* -1: not asked for */
     tied_cancelled_fn *on_cancel;
     void *on_cancel_arg;
+    struct tied_view key, traceparent; /* into header; size 0: none */
+    char traceparent_text[TIED_WIRE_TRACEPARENT_MAX + 1];
+    uint8_t attempts_left;
+    /* Calls made for its answer, and places kept for some that are being submitted. */
+    struct ti_child *children;
+    uint32_t children_count, children_reserved, children_capacity;
     /* The answer, while FINISH is stepped. */
     uint32_t status;
     struct tied_view answer;
@@ -232,6 +247,10 @@ int ti_answer (tied_replica_t *self,
                void *sock,
                struct ti_envelope *to,
                struct tied_message *message);
+
+/* children.c */
+void ti_children_cancel (struct tied_request *request);
+void ti_children_free (struct tied_request *request);
 
 /* observe.c: what options.observe is told; called only if it is set. */
 /* Step REQUEST, whose message is `arrived`. */

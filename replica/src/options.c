@@ -15,6 +15,7 @@ void tied_replica_options_init (struct tied_replica_options *options)
     options->batch_max = 64;
     options->reply_queue = 10000;
     options->queue_bytes = UINT64_C (256) * MIB;
+    options->children_max = 1024;
     tied_replica_core_options_init (&options->core);
     options->core.incarnation = 0;
 }
@@ -49,6 +50,8 @@ static const char *bad_field (const struct tied_replica_options *options)
         return "reply_queue";
     if (options->queue_bytes < options->body_max || options->queue_bytes > UINT64_C (1) << 40)
         return "queue_bytes";
+    if (options->children_max < 1 || options->children_max > 1u << 20)
+        return "children_max";
     core = options->core;
     if (core.incarnation == 0)
         core.incarnation = 1; /* drawn at creation */

@@ -67,18 +67,22 @@ static void admit (tied_replica_t *self, const struct tied_replica_action *actio
     request->method = self->arrived_method;
     request->method_name = arrived->method;
     request->body = arrived->body;
+    request->key = arrived->key;
+    request->traceparent = arrived->traceparent;
+    request->attempts_left = arrived->attempts_left;
     request->bytes = zmq_msg_size (&from->header) + zmq_msg_size (&from->body);
     self->bytes_held += request->bytes;
     if (arrived->body_follows) {
-        struct tied_view *views[] = {&request->method_name};
-        move_frame (&request->header, &from->header, views, 1);
+        struct tied_view *views[] = {&request->method_name, &request->key, &request->traceparent};
+        move_frame (&request->header, &from->header, views, 3);
         zmq_msg_init (&request->body_frame);
         zmq_msg_move (&request->body_frame, &from->body);
         request->body.data = zmq_msg_data (&request->body_frame);
         request->body.size = zmq_msg_size (&request->body_frame);
     } else {
-        struct tied_view *views[] = {&request->method_name, &request->body};
-        move_frame (&request->header, &from->header, views, 2);
+        struct tied_view *views[] = {&request->method_name, &request->key, &request->traceparent,
+                                     &request->body};
+        move_frame (&request->header, &from->header, views, 4);
         zmq_msg_init (&request->body_frame);
     }
 }
@@ -93,6 +97,9 @@ static void run (tied_replica_t *self, const struct tied_replica_action *action)
     request->deadline = ti_time_add (self->now, action->remaining_ns);
     memcpy (request->method_text, request->method_name.data, request->method_name.size);
     request->method_text[request->method_name.size] = '\0';
+    if (request->traceparent.size > 0)
+        memcpy (request->traceparent_text, request->traceparent.data, request->traceparent.size);
+    request->traceparent_text[request->traceparent.size] = '\0';
     atomic_store_explicit (&request->cancelled, 0, memory_order_relaxed);
     self->taken = request;
 }
@@ -108,6 +115,7 @@ static void cancel_running (tied_replica_t *self, const struct tied_replica_acti
         (void)!write (request->cancel_fd, &one, sizeof one);
     if (request->on_cancel)
         request->on_cancel (request, request->on_cancel_arg);
+    ti_children_cancel (request);
 }
 
 void ti_request_free (struct tied_request *request)
@@ -121,6 +129,7 @@ void ti_request_free (struct tied_request *request)
         close (request->cancel_fd);
     request->cancel_fd = -1;
     request->on_cancel = NULL;
+    ti_children_free (request);
 }
 
 static void fill_word (const struct tied_replica_action *action, struct tied_message *out)

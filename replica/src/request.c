@@ -35,6 +35,25 @@ tied_duration_t tied_request_remaining (const tied_request_t *request)
     return request ? ti_time_sub (request->deadline, ti_clock_now ()) : 0;
 }
 
+const void *tied_request_key (const tied_request_t *request, size_t *out_size)
+{
+    size_t size = request ? request->key.size : 0;
+
+    if (out_size)
+        *out_size = size;
+    return size > 0 ? request->key.data : NULL;
+}
+
+const char *tied_request_traceparent (const tied_request_t *request)
+{
+    return request && request->traceparent.size > 0 ? request->traceparent_text : NULL;
+}
+
+uint8_t tied_request_attempts_left (const tied_request_t *request)
+{
+    return request ? request->attempts_left : 0;
+}
+
 bool tied_request_is_cancelled (const tied_request_t *request)
 {
     return request && atomic_load_explicit (&request->cancelled, memory_order_acquire) != 0;
@@ -125,7 +144,7 @@ int tied_request_reply (tied_request_t *request, const void *body, size_t size)
 
 int tied_request_fail (tied_request_t *request, uint32_t status, const void *body, size_t size)
 {
-    if (status == 0 || status == TIED_STATUS_REPLY_TOO_LARGE)
+    if (status == 0 || status >= TIED_STATUS_KEY_REUSED)
         return TIED_ERR_INVAL;
     return answer (request, status, body, size);
 }

@@ -132,6 +132,8 @@ static void see_request (struct fake_replica *self,
     copy_text (seen->method, sizeof seen->method, request->method);
     copy_text (seen->sibling, sizeof seen->sibling, request->sibling);
     copy_text (seen->traceparent, sizeof seen->traceparent, request->traceparent);
+    copy_text (seen->key, sizeof seen->key, request->key);
+    seen->attempts_left = request->attempts_left;
     seen->body = malloc (body.size + 1);
     if (!seen->body)
         die ("memory");

@@ -23,6 +23,8 @@ struct fake_seen {
     char method[TIED_NAME_MAX + 1];
     char sibling[TIED_NAME_MAX + 1];
     char traceparent[TIED_WIRE_TRACEPARENT_MAX + 1];
+    char key[TIED_KEY_MAX + 1];
+    uint8_t attempts_left;
     unsigned char *body;
     size_t body_size;
     bool was_inline;

@@ -39,6 +39,7 @@
 TIED_BEGIN_DECLS
 
 typedef struct tied_client tied_client_t;
+struct tied_request;
 
 enum tied_drive {
     TIED_DRIVE_THREADED = 0,
@@ -77,8 +78,20 @@ struct tied_call {
     tied_duration_t hedge_ns;   /* pending for so long, an idempotent call gets one more copy at an
                                    instance that has none: TIED_HEDGE_POLICY (default), _NONE, _NOW,
                                    or a delay up to 1 h; see struct tied_client_submit */
-    const char *traceparent;    /* W3C trace context, NULL: none; at most 64 bytes */
-    void *user;                 /* comes back in the reply */
+    const char *traceparent;    /* W3C trace context, NULL: none, or the parent's; at most 64
+                                   bytes */
+    const void *key;            /* idempotency key: calls with the same method and key have the same
+                                   body and the same result, whoever makes them; see
+                                   docs/protocol.md, "Keys" */
+    size_t key_size;            /* [0, TIED_KEY_MAX]; 0, the default: none */
+    struct tied_request *parent; /* the request (tied/replica.h) for whose answer the call is made,
+                                    NULL: none. The call takes over its deadline if that is earlier,
+                                    its traceparent if it has none of its own, and the number of
+                                    copies that are left to it; it is not tied or hedged beyond that
+                                    (chain stop); and it is cancelled when the request is. The
+                                    request must not be answered before the function returns, nor
+                                    the client be destroyed before the request is answered */
+    void *user;                  /* comes back in the reply */
 };
 
 /* One answer. Release it with tied_reply_release (). */
@@ -228,7 +241,7 @@ tied_client_wait_ready (tied_client_t *self, uint32_t replicas, tied_duration_t 
 
 /**
  * Fill a call with the defaults: as the method's settings say, the client's timeout, not declared
- * idempotent.
+ * idempotent, no key, no parent.
  *
  * @param call  written whole
  *
@@ -248,7 +261,8 @@ tied_call_init (struct tied_call *call, const char *method, const void *body, si
  * @param call  to_queue must be false
  * @param out   written when 0 is returned; give it to tied_reply_release ()
  * @return 0: the call ended, see out->details.outcome; TIED_ERR_INVAL; TIED_ERR_TOOBIG (body_max);
- * TIED_ERR_FULL (calls_max); TIED_ERR_STATE (not started, or stopped); TIED_ERR_NOMEM
+ * TIED_ERR_FULL (calls_max; or children_max of the parent); TIED_ERR_STATE (not started, or
+ * stopped; or the parent is answered); TIED_ERR_CANCELLED (the parent is cancelled); TIED_ERR_NOMEM
  *
  * Ownership: borrows the call; the reply is the caller's.
  * Thread: any.
@@ -266,7 +280,8 @@ tied_client_call (tied_client_t *self, const struct tied_call *call, struct tied
  *
  * @param out_id  written when 0 is returned; may be NULL
  * @return 0; TIED_ERR_INVAL; TIED_ERR_TOOBIG (body_max); TIED_ERR_FULL (calls_max are live or not
- * collected); TIED_ERR_STATE (not started, or stopped); TIED_ERR_NOMEM
+ * collected; or children_max of the parent are live); TIED_ERR_STATE (not started, or stopped; or
+ * the parent is answered); TIED_ERR_CANCELLED (the parent is cancelled); TIED_ERR_NOMEM
  *
  * Ownership: copies what the call points to; user is only passed through.
  * Thread: any.

@@ -24,7 +24,8 @@ TIED_BEGIN_DECLS
     X (ENDPOINT, -10, 0, "the endpoint is not valid or cannot be used here")                       \
     X (MALFORMED, -11, 0, "the bytes are not a valid message")                                     \
     X (VERSION, -12, 0, "the message is of another protocol version")                              \
-    X (SYSTEM, -13, 1, "the operating system or libzmq refused a resource")
+    X (SYSTEM, -13, 1, "the operating system or libzmq refused a resource")                        \
+    X (CANCELLED, -14, 0, "the request that this is done for was cancelled")
 
 #define TIED_ERROR_ENUM_(name, value, retriable, text) TIED_ERR_##name = (value),
 enum tied_error {

@@ -30,6 +30,12 @@ typedef uint64_t tied_duration_t;
 
 /* A status that no replica gives: the client's own, for a reply whose body it does not take. */
 #define TIED_STATUS_REPLY_TOO_LARGE UINT32_MAX
+/* A status that no handler gives: the replica's own, for an idempotency key that came before with
+ * another body. Nothing was executed for it. */
+#define TIED_STATUS_KEY_REUSED (UINT32_MAX - 1)
+
+/* Longest idempotency key, in bytes. */
+#define TIED_KEY_MAX 64
 
 /* What the application asked for. Never reused: the epoch is random per client object, not 0. */
 struct tied_call_id {

@@ -18,7 +18,7 @@ TIED_BEGIN_DECLS
 /* Most bytes that any header takes without an inline body. */
 #define TIED_WIRE_HEADER_MAX 512
 /* Longest idempotency key and traceparent, in bytes. */
-#define TIED_WIRE_KEY_MAX         64
+#define TIED_WIRE_KEY_MAX         TIED_KEY_MAX
 #define TIED_WIRE_TRACEPARENT_MAX 64
 
 /* X (NAME, type number on the wire, printed name) */

@@ -104,6 +104,8 @@ struct tied_replica_options {
     uint64_t queue_bytes; /* [body_max, 1 << 40] bytes of messages that copies here may hold,
                              waiting and running together; a further one is refused as full, unless
                              it would be the only one; default 256 MiB */
+    uint32_t children_max; /* [1, 1 << 20] live calls that name one request as their parent, see
+                              tied/client.h; a further one is refused; default 1024 */
     void *zmq_context; /* a context to share, so that inproc works; NULL: its own. In a shared one
                           endpoints are free again only a moment after the end, and libzmq
                           never reconnects inproc */
@@ -127,7 +129,9 @@ struct tied_replica_options {
     X (rejects_dropped)                                                                            \
     X (pongs_dropped)    /* of WELCOME and PONG */                                                 \
     X (clients_refused)  /* of clients beyond clients_max that are busy, or with an overlong id */ \
-    X (over_queue_bytes) /* copies that came while queue_bytes were held */
+    X (over_queue_bytes) /* copies that came while queue_bytes were held */                        \
+    X (children_cancelled) /* calls that were cancelled with the request they were made for */     \
+    X (children_refused)   /* calls beyond children_max */
 
 struct tied_replica_stats {
     size_t struct_size;
@@ -486,6 +490,34 @@ TIED_EXPORT uint8_t tied_request_copy (const tied_request_t *request);
 TIED_EXPORT tied_duration_t tied_request_remaining (const tied_request_t *request);
 
 /**
+ * The idempotency key as the client sent it: 1 to TIED_KEY_MAX bytes, not NUL-terminated.
+ *
+ * @param out_size  bytes, may be NULL; 0: none
+ * @return the bytes, NULL if there is no key
+ *
+ * Ownership: lent until the request is answered.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: NULL and 0 for NULL.
+ */
+TIED_EXPORT const void *tied_request_key (const tied_request_t *request, size_t *out_size);
+
+/**
+ * What a call that is made for this request's answer takes over if it names the request as its
+ * parent (tied/client.h); for other transports. The W3C trace context (NUL-terminated, lent until
+ * the request is answered; NULL: none), and how many further copies the call may have.
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: NULL or 0 for NULL.
+ */
+TIED_EXPORT const char *tied_request_traceparent (const tied_request_t *request);
+TIED_EXPORT uint8_t tied_request_attempts_left (const tied_request_t *request);
+
+/**
  * The client does not want the answer any more: the work may end early. The request must be
  * answered all the same.
  *
@@ -532,7 +564,7 @@ tied_request_on_cancel (tied_request_t *request, tied_cancelled_fn *fn, void *ar
  * later; the request is gone afterwards. An answer that cannot be delivered (the client is gone or
  * does not read) is dropped and counted, and is no error here.
  *
- * @param status  tied_request_fail () only: not 0, not TIED_STATUS_REPLY_TOO_LARGE
+ * @param status  tied_request_fail () only: not 0, and below TIED_STATUS_KEY_REUSED
  * @param body    may be NULL if size is 0
  * @param size    [0, body_max]
  * @return 0; TIED_ERR_TOOBIG (the request is still there: answer it otherwise); TIED_ERR_STATE
