@@ -119,10 +119,13 @@ int main (int argc, char **argv)
          .kind = TI_CLI_STRINGS,
          .value = &app.policies,
          .argument = "POLICY",
-         .help = "single, tied or tied:STAGGER, with +hedge:DELAY for one more copy of a call that "
-                 "is pending so long (single+hedge:10ms), and with /random, /informed or "
-                 "/round-robin for the choice of replicas (tied:1ms/random); without it single is "
-                 "random and tied is informed; at most 8; default single and tied",
+         .help =
+             "single, tied or tied:STAGGER, with +hedge:RULE for one more copy of a call that "
+             "is pending so long: single+hedge:10ms, or p95 and auto, which learn the delay and "
+             "cost at most 5% of the calls unless @SHARE follows, as in tied+hedge:auto@2%; "
+             "with /governed or /ungoverned, and with /random, /informed or "
+             "/round-robin for the choice of replicas (tied:1ms/random); without it single is "
+             "random and tied is informed; at most 8; default single and tied",
          .commands = "bench"},
         {.name = "method",
          .kind = TI_CLI_STRING,

@@ -108,7 +108,7 @@ void bench_attribute (struct bench *self, struct bench_policy *policy)
     result->executions += growth (self, "executed");
     /* Each side of a duplicate pair sees the other's STARTED too late; one may get lost. */
     result->duplicates += (growth (self, "started_late") + 1) / 2;
-    if (policy->policy.hedge_ns != TIED_HEDGE_NONE)
+    if (policy->policy.settings.hedge.kind != TIED_HEDGE_RULE_NEVER)
         result->duplicates = runs_above_answers (result);
     /* STARTED only: what a client cancels is another matter, and most of it is too late to help. */
     result->cancels.sent += growth (self, "started_sent");
@@ -149,21 +149,24 @@ static int run (struct bench *self)
     return rc;
 }
 
-static int make_client (struct bench *self, uint32_t pick)
+static int make_client (struct bench *self, struct bench_policy *policy)
 {
     struct tied_client_options options;
+    struct tied_policy settings = policy->policy.settings;
 
-    if (self->clients[pick])
-        return 0;
     app_options (self->app, &options);
     options.core.calls_max = self->calls_max;
-    options.core.pick = pick;
-    options.core.seed = ti_mix (self->app->seed + 1 + pick); /* the choices repeat, too */
-    self->clients[pick] = app_connect (self->app, &options, 0, self->app->replicas.count);
-    if (!self->clients[pick])
+    options.core.pick = policy->policy.pick;
+    /* The choices repeat, too. */
+    options.core.seed = ti_mix (self->app->seed + 1 + policy->policy.pick);
+    policy->client = app_connect (self->app, &options, 0, self->app->replicas.count);
+    if (!policy->client)
         return TI_EXIT_FAILED;
-    self->clients_count++;
-    return app_await_replicas (self->app, self->clients[pick], self->app->timeout_ns);
+    if (settings.stagger_ns == TIED_STAGGER_AUTO)
+        settings.stagger_ns = self->app->stagger_ns;
+    if (tied_client_set_policy (policy->client, "*", &settings) != 0)
+        return app_fail ("policy %s: the client refuses its settings", policy->policy.name);
+    return app_await_replicas (self->app, policy->client, self->app->timeout_ns);
 }
 
 static int add_policy (struct bench *self, const char *text)
@@ -240,8 +243,7 @@ static int set_up (struct bench *self)
         policy->result = ti_report_add (&self->report, policy->policy.name);
         if (!policy->result)
             return app_fail ("out of memory");
-        rc = make_client (self, policy->policy.pick);
-        policy->client = self->clients[policy->policy.pick];
+        rc = make_client (self, policy);
     }
     return rc;
 }
@@ -316,8 +318,9 @@ static int finish_recording (struct bench *self)
 
 static void tear_down (struct bench *self)
 {
-    for (uint32_t i = 0; i < BENCH_PICKS; i++)
-        tied_client_destroy (&self->clients[i]);
+    for (uint32_t i = 0; i < APP_POLICIES_MAX; i++)
+        if (self->policies[i].client)
+            tied_client_destroy (&self->policies[i].client);
     ti_report_deinit (&self->report);
     free (self->before);
     free (self->after);

@@ -16,7 +16,7 @@
 /* Where one policy's figures are collected. */
 struct bench_policy {
     struct policy policy;
-    tied_client_t *client; /* shared by the policies with the same choice of replicas */
+    tied_client_t *client; /* its own: what it learned, saved up and stopped is the policy's */
     struct ti_report_policy *result;
     uint64_t service_ns; /* time that handlers ran, as the replicas saw it */
 };
@@ -27,15 +27,11 @@ struct bench_call {
     tied_duration_t lateness;
 };
 
-#define BENCH_PICKS (TIED_PICK_ROUND_ROBIN + 1)
-
 struct bench {
     const struct app *app;
     struct ti_report report;
     struct bench_policy policies[APP_POLICIES_MAX];
     uint32_t policies_count;
-    tied_client_t *clients[BENCH_PICKS]; /* by enum tied_pick */
-    uint32_t clients_count;              /* of them that there are */
     struct replica_stats *before, *after;
     bool is_absent[APP_REPLICAS_MAX]; /* see replica_stats_read () */
     unsigned char *body;

@@ -21,9 +21,9 @@
 
 void bench_idle (struct bench *self)
 {
-    for (uint32_t i = 0; i < BENCH_PICKS; i++) {
-        if (self->clients[i])
-            (void)!tied_client_poll (self->clients[i], 0);
+    for (uint32_t i = 0; i < APP_POLICIES_MAX; i++) {
+        if (self->policies[i].client)
+            (void)!tied_client_poll (self->policies[i].client, 0);
     }
 }
 
@@ -125,16 +125,16 @@ static void end_call (struct bench *self,
  */
 static void wait_for_all (struct bench *self, tied_time_t until)
 {
-    struct pollfd items[BENCH_PICKS];
+    struct pollfd items[APP_POLICIES_MAX];
     const tied_duration_t left = ti_min (ti_time_sub (until, ti_clock_now ()), TIED_S (1));
     const struct timespec ts = {.tv_sec = (time_t)(left / TIED_S (1)),
                                 .tv_nsec = (long)(left % TIED_S (1))};
     nfds_t count = 0;
 
-    for (uint32_t i = 0; i < BENCH_PICKS; i++)
-        if (self->clients[i])
+    for (uint32_t i = 0; i < APP_POLICIES_MAX; i++)
+        if (self->policies[i].client)
             items[count++] =
-                (struct pollfd){.fd = tied_client_fd (self->clients[i]), .events = POLLIN};
+                (struct pollfd){.fd = tied_client_fd (self->policies[i].client), .events = POLLIN};
     if (ppoll (items, count, &ts, NULL) > 0)
         bench_idle (self);
 }
@@ -146,7 +146,7 @@ collect (struct bench *self, struct bench_policy *policy, tied_time_t until, boo
     struct tied_reply reply;
     tied_duration_t wait = ti_time_sub (until, ti_clock_now ());
 
-    if (self->clients_count > 1 && tied_client_poll (policy->client, 0) == 0) {
+    if (self->policies_count > 1 && tied_client_poll (policy->client, 0) == 0) {
         wait_for_all (self, until);
         wait = 0;
     }
@@ -172,11 +172,6 @@ static int submit (struct bench *self, struct bench_policy *policy, tied_time_t 
 
     write_key (self);
     tied_call_init (&call, self->app->method, self->body, (size_t)self->app->body_size);
-    call.mode = policy->policy.mode;
-    call.stagger_ns = policy->policy.stagger_ns == TIED_STAGGER_AUTO ? self->app->stagger_ns
-                                                                     : policy->policy.stagger_ns;
-    call.hedge_ns = policy->policy.hedge_ns;
-    call.is_idempotent = true;
     call.to_queue = true;
     call.user = in_flight;
     in_flight->intended = intended;

@@ -5,7 +5,7 @@
 
 static const struct ti_policy_grammar grammar = {
     .takes = TI_TAKES_STAGGER | TI_TAKES_HEDGE | TI_TAKES_PICK,
-    .examples = "single, tied or tied:STAGGER, with +hedge:DELAY and /random, /informed or "
+    .examples = "single, tied or tied:STAGGER, with +hedge:RULE and /random, /informed or "
                 "/round-robin if wanted"};
 
 int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX])
@@ -15,10 +15,6 @@ int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX]
 
     if (rc)
         return rc;
-    *out = (struct policy){.name = text,
-                           .mode = policy.word->number,
-                           .pick = policy.pick,
-                           .stagger_ns = policy.stagger_ns,
-                           .hedge_ns = policy.hedge.ns};
+    *out = (struct policy){.name = text, .pick = policy.pick, .settings = policy.settings};
     return 0;
 }

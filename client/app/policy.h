@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A policy of the load tool: MODE[:STAGGER][+hedge:DELAY][/PICK], as in "tied:1ms/random" or
- * "single+hedge:10ms". The grammar is that of tools/policy_text.h; this is what a call takes of it.
+ * A policy of the load tool: MODE[:STAGGER][+hedge:RULE[@SHARE]][/PICK], as in "tied:1ms/random" or
+ * "single+hedge:auto@5%". The grammar is that of tools/policy_text.h; this is what a client takes
+ * of it.
  */
 #ifndef TIED_CLIENT_POLICY_H
 #define TIED_CLIENT_POLICY_H
@@ -12,10 +13,8 @@
 
 struct policy {
     const char *name; /* the text that it was read from */
-    uint32_t mode;    /* enum tied_mode */
     uint32_t pick;    /* enum tied_pick */
-    tied_duration_t stagger_ns;
-    tied_duration_t hedge_ns;
+    struct tied_policy settings;
 };
 
 /* 0, or negative with one line in why. */

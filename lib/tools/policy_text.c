@@ -38,7 +38,7 @@ uint32_t ti_pick_default (bool is_tied)
 struct reading {
     const struct ti_policy_grammar *grammar;
     struct ti_policy_text policy;
-    bool has_pick;
+    bool has_pick, has_governor;
     char *why;
 };
 
@@ -80,6 +80,8 @@ static int parse_word (struct reading *self, const char *text)
     if (word) {
         self->policy.word = word;
         self->policy.pick = ti_pick_default (word->is_tied);
+        if (self->policy.is_mode)
+            self->policy.settings.mode = word->number;
         return 0;
     }
     ti_quote (text, quoted);
@@ -115,26 +117,41 @@ static int parse_stagger (struct reading *self, const char *text)
     char quoted[TI_QUOTE_MAX];
     if (!takes (self, TI_TAKES_STAGGER))
         return ti_cli_refuse (self->why, "%s has no stagger", self->policy.word->name);
-    int error = ti_stagger_parse (text, &self->policy.stagger_ns);
+    int error = ti_stagger_parse (text, &self->policy.settings.stagger_ns);
     if (error)
         return ti_cli_refuse (self->why, "stagger %s %s: write a duration like 1ms, up to 1h",
                               ti_quote (text, quoted), ti_units_text (error));
     return 0;
 }
 
-static int set_hedge (struct reading *self, const char *text)
+/* A PART that is one: of a hedge that the program makes itself. */
+static int set_delay (struct reading *self, const struct ti_hedge *hedge, const char *text)
+{
+    if (self->policy.hedge.kind != TI_HEDGE_NONE)
+        return ti_cli_refuse (self->why, "/%.40s is the second delay of the hedge: give one", text);
+    self->policy.hedge = *hedge;
+    return 0;
+}
+
+/* "auto@5%" */
+static int set_rule (struct reading *self, char *text)
 {
     char quoted[TI_QUOTE_MAX];
-    int error = ti_hedge_parse (text, &self->policy.hedge);
-    ti_quote (text, quoted);
+    struct tied_hedge_rule rule;
+    char *share = strchr (text, '@');
+    size_t at = 0;
+    if (share)
+        *share++ = '\0';
+    if (tied_hedge_rule_parse (text, &rule, &at))
+        return ti_cli_refuse (self->why,
+                              "hedge %s is no rule from its byte %zu on: write 10ms, p95, "
+                              "min(p99,50ms), max(...), auto or never",
+                              ti_quote (text, quoted), at + 1);
+    ti_policy_set_rule (&self->policy.settings, &rule);
+    const int error = share ? ti_share_parse (share, &self->policy.settings.extra_load_ppm) : 0;
     if (error)
-        return ti_cli_refuse (self->why, "hedge %s %s: write a duration like 10ms, up to 1h%s",
-                              quoted, ti_units_text (error),
-                              can (self, TI_TAKES_PERCENTILES) ? ", or a percentile like p95" : "");
-    if (self->policy.hedge.kind == TI_HEDGE_PERCENTILE && !can (self, TI_TAKES_PERCENTILES))
-        return ti_cli_refuse (
-            self->why, "hedge %s: percentiles are not known here: write a duration like 10ms",
-            quoted);
+        return ti_cli_refuse (self->why, "share %s %s: write what hedges may cost as in @5%%",
+                              ti_quote (share, quoted), ti_units_text (error));
     return 0;
 }
 
@@ -150,7 +167,7 @@ static const char *name_those (uint32_t what, const struct ti_policy_word *words
 }
 
 /* "+hedge:10ms" */
-static int parse_hedge (struct reading *self, const char *text)
+static int parse_hedge (struct reading *self, char *text)
 {
     static const char head[] = "hedge:";
     char quoted[TI_QUOTE_MAX], list[64];
@@ -158,10 +175,9 @@ static int parse_hedge (struct reading *self, const char *text)
         return ti_cli_refuse (self->why, "a hedge is added to %s, not to %s",
                               name_those (TI_TAKES_HEDGE, modes, list), self->policy.word->name);
     if (strncmp (text, head, sizeof head - 1) != 0)
-        return ti_cli_refuse (self->why, "%s is unknown: write +hedge:10ms%s",
-                              ti_quote (text, quoted),
-                              can (self, TI_TAKES_PERCENTILES) ? " or +hedge:p95" : "");
-    return set_hedge (self, text + sizeof head - 1);
+        return ti_cli_refuse (self->why, "%s is unknown: write +hedge:10ms or +hedge:auto",
+                              ti_quote (text, quoted));
+    return set_rule (self, text + sizeof head - 1);
 }
 
 static int parse_pick (struct reading *self, uint32_t pick)
@@ -176,10 +192,23 @@ static int parse_pick (struct reading *self, uint32_t pick)
     return 0;
 }
 
+static int parse_governor (struct reading *self, bool is_governed)
+{
+    const char *word = is_governed ? "governed" : "ungoverned";
+    if (!takes (self, TI_TAKES_HEDGE))
+        return ti_cli_refuse (self->why, "%s has no governor", self->policy.word->name);
+    if (self->has_governor)
+        return ti_cli_refuse (self->why, "/%s is said for the second time", word);
+    self->has_governor = true;
+    self->policy.settings.is_governed = is_governed;
+    return 0;
+}
+
 static int parse_keep (struct reading *self)
 {
     const struct ti_policy_text *policy = &self->policy;
-    if (!(policy->word->takes & TI_TAKES_KEEP) && policy->hedge.kind == TI_HEDGE_NONE)
+    if (!(policy->word->takes & TI_TAKES_KEEP) &&
+        policy->settings.hedge.kind == TIED_HEDGE_RULE_NEVER)
         return ti_cli_refuse (self->why, "%s has no losers to keep", policy->word->name);
     self->policy.keeps_losers = true;
     return 0;
@@ -192,8 +221,9 @@ static int refuse_part (const struct reading *self, const char *text)
     for (uint32_t i = 0; ti_pick_words[i] && at < sizeof list; i++)
         at +=
             (size_t)snprintf (list + at, sizeof list - at, "%s%s", i ? ", " : "", ti_pick_words[i]);
-    return ti_cli_refuse (self->why, "%s is unknown: there are %s%s%s", ti_quote (text, quoted),
-                          list, can (self, TI_TAKES_KEEP) ? ", keep" : "",
+    return ti_cli_refuse (self->why, "%s is unknown: there are %s%s%s%s", ti_quote (text, quoted),
+                          list, can (self, TI_TAKES_HEDGE) ? ", governed, ungoverned" : "",
+                          can (self, TI_TAKES_KEEP) ? ", keep" : "",
                           can (self, TI_TAKES_DELAY) ? ", and delays of a hedge such as 10ms or p95"
                                                      : "");
 }
@@ -206,6 +236,8 @@ static int parse_part (struct reading *self, const char *text)
     for (uint32_t i = 0; ti_pick_words[i]; i++)
         if (strcmp (ti_pick_words[i], text) == 0)
             return parse_pick (self, i);
+    if (strcmp (text, "governed") == 0 || strcmp (text, "ungoverned") == 0)
+        return parse_governor (self, text[0] == 'g');
     if (strcmp (text, "keep") == 0 && can (self, TI_TAKES_KEEP))
         return parse_keep (self);
     if (!can (self, TI_TAKES_DELAY) || ti_hedge_parse (text, &hedge))
@@ -214,9 +246,7 @@ static int parse_part (struct reading *self, const char *text)
         return ti_cli_refuse (self->why, "%s sends no copy later: a delay belongs to %s",
                               self->policy.word->name,
                               name_those (TI_TAKES_DELAY, self->grammar->more, list));
-    if (self->policy.hedge.kind != TI_HEDGE_NONE)
-        return ti_cli_refuse (self->why, "/%.40s is the second delay of the hedge: give one", text);
-    return set_hedge (self, text);
+    return set_delay (self, &hedge, text);
 }
 
 /* The end of the piece that begins at text: where one of the separators of the rest stands. */
@@ -258,6 +288,16 @@ static int parse_pieces (struct reading *self, char *text)
     return rc;
 }
 
+/* One copy, and no hedge: nothing that costs anything. */
+static void start (struct tied_policy *settings)
+{
+    const struct tied_hedge_rule never = {.kind = TIED_HEDGE_RULE_NEVER};
+    tied_policy_init (settings);
+    ti_policy_set_rule (settings, &never);
+    settings->mode = TIED_MODE_SINGLE;
+    settings->is_idempotent = true;
+}
+
 int ti_policy_parse (const char *text,
                      const struct ti_policy_grammar *grammar,
                      struct ti_policy_text *out,
@@ -266,7 +306,7 @@ int ti_policy_parse (const char *text,
     char copy[TI_POLICY_TEXT_MAX], quoted[TI_QUOTE_MAX];
     struct reading self = {.grammar = grammar, .why = why};
     size_t length = strlen (text);
-    self.policy.stagger_ns = TIED_STAGGER_AUTO;
+    start (&self.policy.settings);
     if (length >= sizeof copy)
         return ti_cli_refuse (why, "%s is too long for a policy", ti_quote (text, quoted));
     memcpy (copy, text, length + 1);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/util.h"
 
 #include <tied/error.h>
 
@@ -32,8 +33,8 @@ static const struct ti_policy_word words[] = {SIM_POLICY_MORE (WORD) /* and thes
 static const struct ti_policy_grammar grammar = {
     .more = words,
     .takes = TI_TAKES_STAGGER | TI_TAKES_HEDGE | TI_TAKES_DELAY | TI_TAKES_PICK | TI_TAKES_KEEP |
-             TI_TAKES_D | TI_TAKES_PERCENTILES,
-    .examples = "single, tied, hedge/p95, clone, central, jsq(2)..."};
+             TI_TAKES_D,
+    .examples = "single, tied, single+hedge:auto, hedge/p95, clone, central, jsq(2)..."};
 
 void sim_policy_init (struct sim_policy *self, enum sim_policy_kind kind)
 {
@@ -44,12 +45,35 @@ void sim_policy_init (struct sim_policy *self, enum sim_policy_kind kind)
                                 .stagger_ns = TIED_STAGGER_AUTO,
                                 .hedge_ppm = is_hedged ? 950000 : 0,
                                 .d = 2};
+    tied_policy_init (&self->settings);
+    ti_policy_set_rule (&self->settings, &self->settings.hedge);
+}
+
+void sim_policy_hedge_after (struct sim_policy *self, tied_duration_t delay)
+{
+    self->hedge_ppm = 0;
+    self->settings.hedge =
+        (struct tied_hedge_rule){.kind = TIED_HEDGE_RULE_MIN,
+                                 .count = 1,
+                                 .terms[0].value = ti_min (delay, TI_POLICY_DELAY_MAX)};
+    self->settings.hedge_floor_ns = 0;
+    self->settings.hedge_ceiling_ns = TI_POLICY_DELAY_MAX;
+}
+
+tied_duration_t sim_policy_fixed_delay (const struct sim_policy *self)
+{
+    const struct tied_hedge_rule *rule = &self->settings.hedge;
+    if (self->hedge_ppm > 0 || rule->count != 1 || rule->terms[0].is_percentile)
+        return TIED_NEVER;
+    return rule->terms[0].value;
 }
 
 static void set_hedge (struct sim_policy *self, const struct ti_hedge *hedge)
 {
-    self->hedge_ppm = hedge->ppm;
-    self->hedge_ns = hedge->ns;
+    if (hedge->kind == TI_HEDGE_AFTER)
+        sim_policy_hedge_after (self, hedge->ns == TIED_HEDGE_NOW ? 0 : hedge->ns);
+    else
+        self->hedge_ppm = hedge->ppm;
 }
 
 int sim_hedge_parse (const char *text, struct sim_policy *out)
@@ -64,7 +88,7 @@ int sim_hedge_parse (const char *text, struct sim_policy *out)
 /* "+hedge:10ms" makes a hedge of single and of tied. */
 static enum sim_policy_kind kind_of (const struct ti_policy_text *policy)
 {
-    bool is_hedged = policy->hedge.kind != TI_HEDGE_NONE;
+    bool is_hedged = policy->settings.hedge.kind != TIED_HEDGE_RULE_NEVER;
     if (!policy->is_mode)
         return (enum sim_policy_kind)policy->word->number;
     switch ((enum tied_mode)policy->word->number) {
@@ -91,7 +115,10 @@ int sim_policy_parse (const char *text, struct sim_policy *out, char why[SIM_POL
     sim_policy_init (out, kind_of (&policy));
     memcpy (out->name, text, strlen (text) + 1);
     out->pick = policy.pick;
-    out->stagger_ns = policy.stagger_ns;
+    out->stagger_ns = policy.settings.stagger_ns;
+    out->settings = policy.settings;
+    if (policy.is_mode)
+        out->hedge_ppm = 0;
     out->keeps_losers = policy.keeps_losers;
     if (policy.hedge.kind != TI_HEDGE_NONE)
         set_hedge (out, &policy.hedge);

@@ -17,7 +17,8 @@ void sim_policy_init (struct sim_policy *self, enum sim_policy_kind kind);
 /* @return 0 (*out is wholly set, its name is the text), TIED_ERR_INVAL (one line in why) */
 TIED_NODISCARD int
 sim_policy_parse (const char *text, struct sim_policy *out, char why[SIM_POLICY_WHY_MAX]);
-/* As ti_hedge_parse (): sets hedge_ppm and hedge_ns. @return 0, TIED_ERR_INVAL */
+/* As ti_hedge_parse (): sets hedge_ppm, or a rule that is a fixed delay. @return 0, TIED_ERR_INVAL
+ */
 TIED_NODISCARD int sim_hedge_parse (const char *text, struct sim_policy *out);
 
 #endif

@@ -129,8 +129,8 @@ struct sim_network {
     X (SINGLE, "single", MODE)                                                                     \
     X (TIED, "tied", MODE)
 #define SIM_POLICY_MORE(X)                                                                         \
-    X (HEDGE, "hedge", DELAY)         /* single, a further copy after hedge_ns */                  \
-    X (TIED_HEDGE, "tied-hedge", TIE) /* tied, a further copy after hedge_ns */                    \
+    X (HEDGE, "hedge", DELAY)         /* single, a further copy by a rule */                       \
+    X (TIED_HEDGE, "tied-hedge", TIE) /* tied, a further copy by a rule */                         \
     X (CLONE, "clone", COPIES)        /* two copies at once that know nothing of each other */     \
     X (CENTRAL, "central", NOTHING)   /* one queue, dispatch takes no time: the floor */           \
     X (JSQ, "jsq", D)                 /* join the shortest of d queues, perfect information */     \
@@ -157,11 +157,19 @@ struct sim_policy {
     tied_duration_t stagger_ns;  /* TIED_STAGGER_AUTO or fixed */
     uint32_t hedge_depth;        /* 0: the core's default. IDEAL_*: further copies are refused where
                                     so many wait or run; 0: nowhere */
-    tied_duration_t hedge_ns;    /* HEDGE, TIED_HEDGE: fixed delay; used if hedge_ppm is 0 */
-    uint32_t hedge_ppm;          /* percentile of `single` on the same scenario, 950000 is p95 */
+    struct tied_policy settings; /* what the clients' cores are told; not its mode, stagger and
+                                    declaration, which calls bring along. HEDGE, TIED_HEDGE: the
+                                    rule, used if hedge_ppm is 0 */
+    uint32_t hedge_ppm;          /* percentile of `single` on the same scenario, found by a run
+                                    before; 950000 is p95 */
     bool keeps_losers;           /* no cancel on completion */
     uint32_t d;                  /* copies or samples of the references: JSQ, IDEAL_*; default 2 */
 };
+
+/* Its rule becomes this fixed delay, at its word; what it may cost stays. */
+void sim_policy_hedge_after (struct sim_policy *self, tied_duration_t delay);
+/* The delay of a rule that is fixed; TIED_NEVER: there is no hedge, or it learns. */
+tied_duration_t sim_policy_fixed_delay (const struct sim_policy *self);
 
 /* A figure from a paper to print beside ours. */
 struct sim_published {

@@ -92,6 +92,45 @@ int sim_parse_hedge (struct ti_reader *reader,
                              ti_quote (node->text, quoted));
 }
 
+/* A share, or what stands in ppm. */
+static int store_ppm (struct ti_reader *reader,
+                      const struct ti_field *field,
+                      const struct ti_node *node,
+                      void *base,
+                      bool is_good,
+                      uint32_t ppm,
+                      const char *wanted)
+{
+    char quoted[TI_QUOTE_MAX];
+    if (!is_good)
+        return ti_reader_refuse (reader, node, "%s is no %s", ti_quote (node->text, quoted),
+                                 wanted);
+    memcpy ((unsigned char *)base + field->offset, &ppm, sizeof ppm);
+    return 0;
+}
+
+int sim_parse_ppm (struct ti_reader *reader,
+                   const struct ti_field *field,
+                   const struct ti_node *node,
+                   void *base)
+{
+    uint32_t ppm = 0;
+    const bool is_good = ti_share_parse (node->text, &ppm) == 0;
+    return store_ppm (reader, field, node, base, is_good, ppm,
+                      "share: write a percentage such as 5%, up to 100%");
+}
+
+int sim_parse_target (struct ti_reader *reader,
+                      const struct ti_field *field,
+                      const struct ti_node *node,
+                      void *base)
+{
+    uint32_t ppm = 0;
+    const bool is_good = ti_percentile_parse (node->text, &ppm) == 0 && ppm >= TIED_PPM / 2;
+    return store_ppm (reader, field, node, base, is_good, ppm,
+                      "target: write a percentile from p50 on, such as p99.9");
+}
+
 int sim_parse_percentile (struct ti_reader *reader,
                           const struct ti_field *field,
                           const struct ti_node *node,

@@ -215,7 +215,7 @@ static int choose (const struct sim_scenario *scenario,
     free (study);
     out->hedge_ns = chosen->policies[0].kind == SIM_POLICY_HEDGE ||
                             chosen->policies[0].kind == SIM_POLICY_TIED_HEDGE
-                        ? chosen->policies[0].hedge_ns
+                        ? sim_policy_fixed_delay (&chosen->policies[0])
                         : TIED_NEVER;
     return rc;
 }

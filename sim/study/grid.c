@@ -36,11 +36,12 @@ static const char *parse_value (enum sim_grid_key key, const char *text, struct 
         return ti_stagger_parse (text, &out->value) ? "give durations as in 0s or 1ms, or auto"
                                                     : NULL;
     if (key == SIM_GRID_HEDGE) {
-        struct sim_policy hedged = {.hedge_ppm = 0};
+        struct sim_policy hedged;
+        sim_policy_init (&hedged, SIM_POLICY_SINGLE);
         if (sim_hedge_parse (text, &hedged))
             return "give durations as in 5ms, or percentiles as in p95";
         out->is_percentile = hedged.hedge_ppm > 0;
-        out->value = out->is_percentile ? hedged.hedge_ppm : hedged.hedge_ns;
+        out->value = out->is_percentile ? hedged.hedge_ppm : sim_policy_fixed_delay (&hedged);
         return NULL;
     }
     rc = ti_parse_duration (text, &out->value);
@@ -132,8 +133,10 @@ static void set (uint32_t key, const struct sim_grid_value *value, struct sim_po
         policy->load_age_ns = value->value;
         break;
     case SIM_GRID_HEDGE:
-        policy->hedge_ppm = value->is_percentile ? (uint32_t)value->value : 0;
-        policy->hedge_ns = value->is_percentile ? 0 : value->value;
+        if (value->is_percentile)
+            policy->hedge_ppm = (uint32_t)value->value;
+        else
+            sim_policy_hedge_after (policy, value->value);
         break;
     case SIM_GRID_DEPTH:
         policy->hedge_depth = (uint32_t)value->value;

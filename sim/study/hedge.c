@@ -32,7 +32,6 @@ static struct sim_policy pilot_of (const struct sim_scenario *scenario,
             return scenario->policies[i];
     pilot.kind = SIM_POLICY_SINGLE;
     pilot.hedge_ppm = 0;
-    pilot.hedge_ns = 0;
     return pilot;
 }
 
@@ -84,11 +83,9 @@ static int resolve_pick (struct sim_scenario *scenario,
         struct sim_policy *policy = &scenario->policies[i];
         if (policy->hedge_ppm == 0 || !is_same_choice (policy, &single))
             continue;
-        /* 0 would be no hedge at all. */
-        policy->hedge_ns =
-            ti_max (1, ti_hist_percentile (pilot->policies[0].sum.latency, policy->hedge_ppm));
-        policy->hedge_ppm = 0;
-        out->policies[i].hedge_ns = policy->hedge_ns;
+        sim_policy_hedge_after (
+            policy, ti_hist_percentile (pilot->policies[0].sum.latency, policy->hedge_ppm));
+        out->policies[i].hedge_ns = sim_policy_fixed_delay (policy);
     }
     if (rc == TIED_OK)
         sim_study_deinit (pilot);

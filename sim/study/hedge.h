@@ -8,7 +8,8 @@
 
 #include "study/study.h"
 
-/* Sets hedge_ns and clears hedge_ppm of the scenario's policies, and fills hedge_ns of *out. */
+/* Makes a fixed rule of hedge_ppm and clears it in the scenario's policies, and fills hedge_ns of
+ * *out. */
 TIED_NODISCARD int sim_hedge_resolve (struct sim_scenario *scenario,
                                       const struct sim_study_options *options,
                                       struct sim_study *out,

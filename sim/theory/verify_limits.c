@@ -85,7 +85,9 @@ static void hedge (struct sim_rows *rows, enum sim_theory_law kind, const char *
     row->scenario.replicas.workers = 100;
     row->scenario.replicas.queue_depth = 16;
     sim_row_policy (row, is_single ? SIM_POLICY_SINGLE : SIM_POLICY_HEDGE, 2);
-    row->scenario.policies[0].hedge_ns = is_single ? 0 : (tied_duration_t)(h * row->unit_ns + 0.5);
+    if (!is_single)
+        sim_policy_hedge_after (&row->scenario.policies[0],
+                                (tied_duration_t)(h * row->unit_ns + 0.5));
     if (kind == SIM_LAW_H2) {
         row->scenario.workload.jitter_share = 0.05;
         row->scenario.workload.jitter_factor = 10;

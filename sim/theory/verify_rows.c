@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
+#include "scenario/policy_text.h"
 #include "theory/verify.h"
 
 #include <tied/error.h>
@@ -119,12 +120,13 @@ void sim_row_policy (struct sim_row *row, enum sim_policy_kind kind, uint32_t d)
 {
     struct sim_scenario *s = &row->scenario;
     s->policies_count = 1;
-    s->policies[0] = (struct sim_policy){.kind = kind,
-                                         .pick = TIED_PICK_RANDOM,
-                                         .stagger_ns = 10,
-                                         .hedge_depth = s->replicas.queue_depth,
-                                         .keeps_losers = true,
-                                         .d = d};
+    sim_policy_init (&s->policies[0], kind);
+    s->policies[0].pick = TIED_PICK_RANDOM;
+    s->policies[0].stagger_ns = 10;
+    s->policies[0].hedge_ppm = 0;
+    s->policies[0].hedge_depth = s->replicas.queue_depth;
+    s->policies[0].keeps_losers = true;
+    s->policies[0].d = d;
     snprintf (s->policies[0].name, sizeof s->policies[0].name, "%s", sim_policy_kind_name (kind));
     row->identities = SIM_IDENTITIES_ONCE;
     if (kind == SIM_POLICY_TIED || kind == SIM_POLICY_TIED_HEDGE)

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "base/assert.h"
+#include "tools/policy_text.h"
 
 #include <tied/error.h>
 
@@ -87,20 +88,9 @@ static struct tied_client_core_options client_options (const struct world *self,
     if (policy->load_age_ns != 0)
         o.load_age_ns = policy->load_age_ns;
     o.heartbeat_ns = self->scenario->heartbeat_ns;
-    o.learn_ns = 0;
+    if (!ti_hedge_rule_learns (&policy->settings.hedge) && !policy->settings.is_shadow)
+        o.learn_ns = 0;
     return o;
-}
-
-/* Nothing but the policy of the study forbids an extra copy. */
-static void set_policy (tied_client_core_t *core)
-{
-    struct tied_policy policy;
-
-    tied_policy_init (&policy);
-    policy.extra_load_ppm = TIED_PPM;
-    policy.is_governed = false;
-    if (tied_client_core_set_policy (core, 0, &policy) != 0)
-        TI_UNREACHABLE ();
 }
 
 static struct tied_replica_core_options replica_options (const struct world *self, uint32_t number)
@@ -220,7 +210,8 @@ int world_make_clients (struct world *self, char why[SIM_WHY_MAX])
 
         c->core = tied_client_core_init (self->client_memory + i * stride, stride, &o);
         TI_ASSERT (c->core != NULL);
-        set_policy (c->core);
+        if (tied_client_core_set_policy (c->core, 0, &self->policy->settings) != 0)
+            TI_UNREACHABLE ();
         for (uint32_t k = 0; k < c->replicas; k++)
             if (tied_client_core_add_replica (c->core) != (int)k)
                 TI_UNREACHABLE ();

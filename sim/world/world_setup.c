@@ -27,7 +27,7 @@ static void fill_submit (struct world *self)
     if (policy->kind == SIM_POLICY_CLONE)
         self->submit.hedge_ns = TIED_HEDGE_NOW;
     else if (policy->kind == SIM_POLICY_HEDGE || policy->kind == SIM_POLICY_TIED_HEDGE)
-        self->submit.hedge_ns = ti_max (policy->hedge_ns, TIED_HEDGE_NOW);
+        self->submit.hedge_ns = TIED_HEDGE_POLICY;
 }
 
 static int refuse (char why[SIM_WHY_MAX], const struct sim_policy *policy, const char *text)

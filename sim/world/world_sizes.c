@@ -121,7 +121,9 @@ tied_duration_t world_patience_ns (const struct world *self)
     tied_duration_t sum = ti_time_add (TIED_S (60), 100 * s->heartbeat_ns);
 
     sum = ti_time_add (sum, s->network.break_down_ns);
-    sum = ti_time_add (sum, self->submit.hedge_ns);
+    if (self->submit.hedge_ns == TIED_HEDGE_POLICY)
+        sum = ti_time_add (sum, ti_min (sim_policy_fixed_delay (self->policy),
+                                        self->policy->settings.hedge_ceiling_ns));
     if (s->workload.deadline_ns != TIED_NEVER)
         sum = ti_time_add (sum, s->workload.deadline_ns);
     return ti_time_add (sum,

@@ -8,24 +8,33 @@ struct expected {
     uint32_t mode;
     uint32_t pick;
     tied_duration_t stagger_ns;
-    tied_duration_t hedge_ns;
+    uint32_t hedge;
 };
 
 static void each_part_means_what_it_says (void **state)
 {
     static const struct expected expected[] = {
-        {"single", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, 0},
-        {"single/random", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, 0},
-        {"single/informed", TIED_MODE_SINGLE, TIED_PICK_INFORMED, TIED_STAGGER_AUTO, 0},
-        {"tied", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO, 0},
-        {"tied/informed", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO, 0},
-        {"tied/random", TIED_MODE_TIED, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, 0},
-        {"tied/round-robin", TIED_MODE_TIED, TIED_PICK_ROUND_ROBIN, TIED_STAGGER_AUTO, 0},
-        {"tied:1ms", TIED_MODE_TIED, TIED_PICK_INFORMED, MS (1), 0},
-        {"tied:0ms/random", TIED_MODE_TIED, TIED_PICK_RANDOM, 0, 0},
-        {"single+hedge:10ms", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, MS (10)},
-        {"single+hedge:0ms", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, TIED_HEDGE_NOW},
-        {"tied:1ms+hedge:20ms/random", TIED_MODE_TIED, TIED_PICK_RANDOM, MS (1), MS (20)}};
+        {"single", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, TIED_HEDGE_RULE_NEVER},
+        {"single/random", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO,
+         TIED_HEDGE_RULE_NEVER},
+        {"single/informed", TIED_MODE_SINGLE, TIED_PICK_INFORMED, TIED_STAGGER_AUTO,
+         TIED_HEDGE_RULE_NEVER},
+        {"tied", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO, TIED_HEDGE_RULE_NEVER},
+        {"tied/informed", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO,
+         TIED_HEDGE_RULE_NEVER},
+        {"tied/random", TIED_MODE_TIED, TIED_PICK_RANDOM, TIED_STAGGER_AUTO, TIED_HEDGE_RULE_NEVER},
+        {"tied/round-robin", TIED_MODE_TIED, TIED_PICK_ROUND_ROBIN, TIED_STAGGER_AUTO,
+         TIED_HEDGE_RULE_NEVER},
+        {"tied:1ms", TIED_MODE_TIED, TIED_PICK_INFORMED, MS (1), TIED_HEDGE_RULE_NEVER},
+        {"tied:0ms/random", TIED_MODE_TIED, TIED_PICK_RANDOM, 0, TIED_HEDGE_RULE_NEVER},
+        {"single+hedge:10ms", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO,
+         TIED_HEDGE_RULE_MIN},
+        {"single+hedge:0ms", TIED_MODE_SINGLE, TIED_PICK_RANDOM, TIED_STAGGER_AUTO,
+         TIED_HEDGE_RULE_MIN},
+        {"tied:1ms+hedge:20ms/random", TIED_MODE_TIED, TIED_PICK_RANDOM, MS (1),
+         TIED_HEDGE_RULE_MIN},
+        {"tied+hedge:auto", TIED_MODE_TIED, TIED_PICK_INFORMED, TIED_STAGGER_AUTO,
+         TIED_HEDGE_RULE_AUTO}};
     char why[TI_CLI_WHY_MAX];
     (void)state;
 
@@ -33,10 +42,11 @@ static void each_part_means_what_it_says (void **state)
         struct policy policy;
         CHECK_I64 (policy_parse (expected[i].text, &policy, why), ==, 0);
         CHECK_STR (policy.name, expected[i].text);
-        CHECK_U64 (policy.mode, ==, expected[i].mode);
+        CHECK_U64 (policy.settings.mode, ==, expected[i].mode);
         CHECK_U64 (policy.pick, ==, expected[i].pick);
-        CHECK_U64 (policy.stagger_ns, ==, expected[i].stagger_ns);
-        CHECK_U64 (policy.hedge_ns, ==, expected[i].hedge_ns);
+        CHECK_U64 (policy.settings.stagger_ns, ==, expected[i].stagger_ns);
+        CHECK_U64 (policy.settings.hedge.kind, ==, expected[i].hedge);
+        CHECK_TRUE (policy.settings.is_idempotent);
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Groups of replicas that run one after the other: that nothing shows it. */
 #include "check.h"
+#include "scenario/policy_text.h"
 
 #include "study/run.h"
 
@@ -50,11 +51,10 @@ static void begin (struct parts_case *c)
     c->scenario.network.peer.fixed_ns = US (50);
     c->scenario.amount.calls = 2000;
     c->scenario.policies_count = 1;
-    c->scenario.policies[0] = (struct sim_policy){.name = "p",
-                                                  .kind = SIM_POLICY_TIED,
-                                                  .pick = TIED_PICK_RANDOM,
-                                                  .stagger_ns = TIED_STAGGER_AUTO,
-                                                  .hedge_ns = MS (2)};
+    sim_policy_init (&c->scenario.policies[0], SIM_POLICY_TIED);
+    sim_policy_hedge_after (&c->scenario.policies[0], MS (2));
+    c->scenario.policies[0].name[0] = 'p';
+    c->scenario.policies[0].pick = TIED_PICK_RANDOM;
     c->options.scenario = &c->scenario;
     c->options.seed = 1;
     CHECK_I64 (sim_result_init (&c->result), ==, 0);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Replay: calls of recordings, the worth of a hedge against sums made by hand, and the advice. */
 #include "check.h"
+#include "scenario/policy_text.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -302,8 +303,8 @@ static void the_parts_of_an_explained_call_sum_to_its_latency (void **state)
     (void)state;
     sim_scenario_init (&scenario);
     scenario.amount.calls = 2000;
-    scenario.policies[0] = (struct sim_policy){
-        .kind = SIM_POLICY_TIED, .pick = TIED_PICK_RANDOM, .stagger_ns = TIED_STAGGER_AUTO};
+    sim_policy_init (&scenario.policies[0], SIM_POLICY_TIED);
+    scenario.policies[0].pick = TIED_PICK_RANDOM;
     scenario.policies[1] = (struct sim_policy){.kind = SIM_POLICY_CENTRAL, .d = 2};
     scenario.policies_count = 2;
     for (uint32_t ppm = 100000; ppm < 1000000; ppm += 150000) {

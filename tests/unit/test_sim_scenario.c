@@ -58,6 +58,9 @@ static const char *const all_keys =
     "     hedge_depth: 5}\n"
     "  - {name: both, kind: \"tied-hedge:1ms/p95\", hedge: 10ms, keep_losers: true}\n"
     "  - {name: queues, kind: jsq, d: 3}\n"
+    "  - {name: loop, kind: \"single+hedge:auto@3%\", extra_load: 2%, governed: false, canary: "
+    "50%,\n"
+    "     shadow: true, target: p99, min_samples: 500, initial: 20ms, floor: 100us}\n"
     "published: [{policy: k6, percentile: p99.9, value: 42.5ms, within: 10%}]\n"
     "amount: {calls: 30000, warm_up: 0.2, cool_down: 5%, replications: 3, precision: 2%,\n"
     "         budget: 60s, seed: 18446744073709551615}\n"
@@ -159,7 +162,7 @@ static void policy_and_amount_keys_reach_their_fields (void **state)
 {
     (void)state;
     struct sim_scenario s = read_text (all_keys);
-    CHECK_U64 (s.policies_count, ==, 4);
+    CHECK_U64 (s.policies_count, ==, 5);
     const struct sim_policy *tied = &s.policies[1], *both = &s.policies[2];
     CHECK_STR (tied->name, "k6");
     CHECK_U64 (tied->kind, ==, SIM_POLICY_TIED);
@@ -171,7 +174,7 @@ static void policy_and_amount_keys_reach_their_fields (void **state)
     CHECK_STR (both->name, "both");
     CHECK_U64 (both->kind, ==, SIM_POLICY_TIED_HEDGE);
     CHECK_U64 (both->stagger_ns, ==, MS (1));
-    CHECK_U64 (both->hedge_ns, ==, MS (10));
+    CHECK_U64 (sim_policy_fixed_delay (both), ==, MS (10));
     CHECK_U64 (both->hedge_ppm, ==, 0);
     CHECK_TRUE (both->keeps_losers);
     CHECK_U64 (s.policies[3].kind, ==, SIM_POLICY_JSQ);
@@ -190,6 +193,28 @@ static void policy_and_amount_keys_reach_their_fields (void **state)
     CHECK_U64 (s.amount.seed, ==, UINT64_MAX);
     CHECK_U64 (s.sweep.loads_count, ==, 2);
     CHECK_DBL (s.sweep.loads[1], ==, 1.5);
+    sim_scenario_deinit (&s);
+}
+
+static void settings_of_a_policy_reach_the_clients (void **state)
+{
+    (void)state;
+    struct sim_scenario s = read_text (all_keys);
+    const struct sim_policy *loop = &s.policies[4];
+    const struct tied_policy *settings = &loop->settings;
+    CHECK_U64 (loop->kind, ==, SIM_POLICY_HEDGE);
+    CHECK_U64 (loop->hedge_ppm, ==, 0);
+    CHECK_U64 (sim_policy_fixed_delay (loop), ==, TIED_NEVER);
+    CHECK_U64 (settings->hedge.kind, ==, TIED_HEDGE_RULE_AUTO);
+    CHECK_U64 (settings->extra_load_ppm, ==, 20000);
+    CHECK_FALSE (settings->is_governed);
+    CHECK_U64 (settings->canary_ppm, ==, 500000);
+    CHECK_TRUE (settings->is_shadow);
+    CHECK_U64 (settings->target_ppm, ==, 990000);
+    CHECK_U64 (settings->min_samples, ==, 500);
+    CHECK_U64 (settings->hedge_initial_ns, ==, MS (20));
+    CHECK_U64 (settings->hedge_floor_ns, ==, US (100));
+    CHECK_I64 (tied_policy_check (settings, NULL), ==, 0);
     sim_scenario_deinit (&s);
 }
 
@@ -219,7 +244,7 @@ static void policies_are_written_in_one_word (void **state)
     CHECK_U64 (policy.stagger_ns, ==, MS (1));
     CHECK_U64 (parse_policy ("hedge").hedge_ppm, ==, 950000);
     policy = parse_policy ("hedge/10ms/informed/keep");
-    CHECK_U64 (policy.hedge_ns, ==, MS (10));
+    CHECK_U64 (sim_policy_fixed_delay (&policy), ==, MS (10));
     CHECK_U64 (policy.hedge_ppm, ==, 0);
     CHECK_U64 (policy.pick, ==, TIED_PICK_INFORMED);
     CHECK_TRUE (policy.keeps_losers);
@@ -228,11 +253,17 @@ static void policies_are_written_in_one_word (void **state)
     policy = parse_policy ("tied:1ms+hedge:20ms/random");
     CHECK_U64 (policy.kind, ==, SIM_POLICY_TIED_HEDGE);
     CHECK_U64 (policy.stagger_ns, ==, MS (1));
-    CHECK_U64 (policy.hedge_ns, ==, MS (20));
+    CHECK_U64 (sim_policy_fixed_delay (&policy), ==, MS (20));
     CHECK_U64 (policy.pick, ==, TIED_PICK_RANDOM);
     policy = parse_policy ("single+hedge:0s");
     CHECK_U64 (policy.kind, ==, SIM_POLICY_HEDGE);
-    CHECK_U64 (policy.hedge_ns, ==, TIED_HEDGE_NOW);
+    CHECK_U64 (sim_policy_fixed_delay (&policy), ==, 0);
+    policy = parse_policy ("tied+hedge:p95@4%/random/governed");
+    CHECK_U64 (policy.kind, ==, SIM_POLICY_TIED_HEDGE);
+    CHECK_U64 (policy.hedge_ppm, ==, 0);
+    CHECK_U64 (policy.settings.extra_load_ppm, ==, 40000);
+    CHECK_TRUE (policy.settings.is_governed);
+    CHECK_U64 (parse_policy ("single+hedge:never").kind, ==, SIM_POLICY_SINGLE);
     CHECK_TRUE (parse_policy ("clone/keep").keeps_losers);
     CHECK_FALSE (parse_policy ("clone").keeps_losers);
     CHECK_U64 (parse_policy ("jsq").d, ==, 2);
@@ -528,6 +559,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (workload_keys_reach_their_fields),
+        cmocka_unit_test (settings_of_a_policy_reach_the_clients),
         cmocka_unit_test (replica_and_network_keys_reach_their_fields),
         cmocka_unit_test (policy_and_amount_keys_reach_their_fields),
         cmocka_unit_test (policies_are_written_in_one_word),

@@ -135,7 +135,7 @@ static const struct refusal of_policies[] = {
     {"policies: ['clone+hedge:1ms']",
      "t.yaml:1:12: policies[0]: a hedge is added to single or tied, not to clone"},
     {"policies: ['tied+hedge']",
-     "t.yaml:1:12: policies[0]: \"hedge\" is unknown: write +hedge:10ms or +hedge:p95"},
+     "t.yaml:1:12: policies[0]: \"hedge\" is unknown: write +hedge:10ms or +hedge:auto"},
     {"policies: [single/keep]", "t.yaml:1:12: policies[0]: single has no losers to keep"},
     {"policies: [c3/random]", "t.yaml:1:12: policies[0]: c3 has a choice of its own"},
     {"policies: [tied/10ms]", "t.yaml:1:12: policies[0]: tied sends no copy later: a delay belongs "

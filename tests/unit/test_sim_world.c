@@ -2,6 +2,7 @@
 /* The shipped cores in the simulated world: what theory says of them, and what must never change.
  */
 #include "check.h"
+#include "scenario/policy_text.h"
 
 #include "study/run.h"
 
@@ -22,11 +23,10 @@ static void begin (struct world_case *c, enum sim_policy_kind kind, uint64_t cal
     c->scenario.network.peer.fixed_ns = US (10);
     c->scenario.amount.calls = calls;
     c->scenario.policies_count = 1;
-    c->scenario.policies[0] = (struct sim_policy){.name = "p",
-                                                  .kind = kind,
-                                                  .pick = TIED_PICK_RANDOM,
-                                                  .stagger_ns = TIED_STAGGER_AUTO,
-                                                  .hedge_ns = MS (2)};
+    sim_policy_init (&c->scenario.policies[0], kind);
+    sim_policy_hedge_after (&c->scenario.policies[0], MS (2));
+    c->scenario.policies[0].name[0] = 'p';
+    c->scenario.policies[0].pick = TIED_PICK_RANDOM;
     c->options.scenario = &c->scenario;
     c->options.seed = 1;
     CHECK_I64 (sim_result_init (&c->result), ==, 0);
