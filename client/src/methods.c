@@ -68,10 +68,47 @@ uint32_t ti_client_methods_find (const struct ti_client_methods *self, struct ti
     return place ? place - 1u : NO_NUMBER;
 }
 
-static void copy_policy (tied_client_core_t *core, uint32_t from, uint32_t to)
+/* The settings reach the core with the switch of the whole client in them. */
+static void give (struct ti_client_methods *self,
+                  tied_client_core_t *core,
+                  uint32_t number,
+                  const struct tied_policy *policy)
 {
-    if (tied_client_core_set_policy (core, to, tied_client_core_policy (core, from)) != 0)
+    struct tied_policy given = *policy;
+
+    self->methods[number].is_off = policy->is_off;
+    given.is_off = policy->is_off || self->is_off;
+    if (tied_client_core_set_policy (core, number, &given) != 0)
         TI_UNREACHABLE ();
+}
+
+struct tied_policy ti_client_methods_policy (const struct ti_client_methods *self,
+                                             const tied_client_core_t *core,
+                                             uint32_t number)
+{
+    struct tied_policy policy = *tied_client_core_policy (core, number);
+
+    policy.is_off = self->methods[number].is_off;
+    return policy;
+}
+
+static void inherit (struct ti_client_methods *self, tied_client_core_t *core, uint32_t number)
+{
+    const struct tied_policy policy = ti_client_methods_policy (self, core, 0);
+
+    give (self, core, number, &policy);
+}
+
+void ti_client_methods_set_off (struct ti_client_methods *self,
+                                tied_client_core_t *core,
+                                bool is_off)
+{
+    self->is_off = is_off;
+    for (uint32_t number = 0; number < self->count; number++) {
+        const struct tied_policy policy = ti_client_methods_policy (self, core, number);
+
+        give (self, core, number, &policy);
+    }
 }
 
 static uint32_t
@@ -85,7 +122,7 @@ add (struct ti_client_methods *self, tied_client_core_t *core, struct tied_view 
     self->index[place_of (self, name)] = (uint16_t)(number + 1);
     memcpy (self->methods[number].name, name.data, name.size);
     self->count++;
-    copy_policy (core, 0, number);
+    inherit (self, core, number);
     return number;
 }
 
@@ -116,12 +153,11 @@ int ti_client_methods_set (struct ti_client_methods *self,
         number = add (self, core, name);
     if (number == NO_NUMBER)
         return TIED_ERR_FULL;
-    if (tied_client_core_set_policy (core, number, policy) != 0)
-        TI_UNREACHABLE ();
+    give (self, core, number, policy);
     self->methods[number].is_own = true;
     for (uint32_t other = 1; number == 0 && other < self->count; other++)
         if (!self->methods[other].is_own)
-            copy_policy (core, 0, other);
+            inherit (self, core, other);
     return 0;
 }
 
@@ -131,5 +167,30 @@ void ti_client_methods_unset (struct ti_client_methods *self,
 {
     TI_ASSERT (number > 0 && number < self->count);
     self->methods[number].is_own = false;
-    copy_policy (core, 0, number);
+    inherit (self, core, number);
+}
+
+static struct tied_view view_of (const char *name)
+{
+    return (struct tied_view){name, strlen (name)};
+}
+
+int ti_client_methods_replace (struct ti_client_methods *self,
+                               tied_client_core_t *core,
+                               const struct ti_policies *policies)
+{
+    uint32_t added = 0;
+
+    for (uint32_t i = 0; i < policies->count; i++)
+        added += ti_client_methods_find (self, view_of (policies->items[i].name)) == NO_NUMBER;
+    if (added > self->max - self->count)
+        return TIED_ERR_FULL;
+    for (uint32_t number = 1; number < self->count; number++)
+        self->methods[number].is_own = false;
+    /* "*" comes first, so that it reaches all others before they get their own. */
+    for (uint32_t i = 0; i < policies->count; i++)
+        if (ti_client_methods_set (self, core, view_of (policies->items[i].name),
+                                   &policies->items[i].policy) != 0)
+            TI_UNREACHABLE ();
+    return 0;
 }

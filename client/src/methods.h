@@ -12,9 +12,12 @@
 #include <tied/client_core.h>
 #include <tied/wire.h>
 
+#include "policy/policy_file.h"
+
 struct ti_client_method {
     char name[TIED_NAME_MAX + 1];
     bool is_own; /* has settings of its own; else those of "*" */
+    bool is_off; /* as the settings say, whatever the switch of the whole client */
 };
 
 struct ti_client_methods {
@@ -23,6 +26,7 @@ struct ti_client_methods {
     uint32_t mask;
     uint32_t max;
     uint32_t count;
+    bool is_off;        /* the switch of the whole client */
     uint64_t overflows; /* uses of a name for which there was no number */
 };
 
@@ -47,5 +51,20 @@ TIED_NODISCARD int ti_client_methods_set (struct ti_client_methods *self,
 void ti_client_methods_unset (struct ti_client_methods *self,
                               tied_client_core_t *core,
                               uint32_t number);
+
+/* These settings and no others: what is not among them inherits. 0; TIED_ERR_FULL: nothing has
+   changed. The policies are valid and their names differ. */
+TIED_NODISCARD int ti_client_methods_replace (struct ti_client_methods *self,
+                                              tied_client_core_t *core,
+                                              const struct ti_policies *policies);
+
+/* What the method has been given or inherits: without the switch below. */
+struct tied_policy ti_client_methods_policy (const struct ti_client_methods *self,
+                                             const tied_client_core_t *core,
+                                             uint32_t number);
+/* The kill switch of all methods, those that come included. */
+void ti_client_methods_set_off (struct ti_client_methods *self,
+                                tied_client_core_t *core,
+                                bool is_off);
 
 #endif

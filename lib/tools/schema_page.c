@@ -30,6 +30,8 @@ struct page {
 static const char *map_of (const struct ti_field *field)
 {
     const struct ti_field *item = field->type == TI_TYPE_LIST ? field->fields : field;
+    if (field->type == TI_TYPE_TREE)
+        return field->fields ? field->key : NULL;
     return item->type == TI_TYPE_MAP || item->type == TI_TYPE_TUPLE ? item->key : NULL;
 }
 
@@ -42,17 +44,18 @@ static void print_choices (const char *const *choices, FILE *file)
 void ti_schema_print_type (const struct ti_field *field, FILE *file)
 {
     static const char *const names[] = {
-        [TI_TYPE_MAP] = "map",     [TI_TYPE_TUPLE] = "map", [TI_TYPE_LIST] = "list",
-        [TI_TYPE_WORD] = "text",   [TI_TYPE_LINE] = "text", [TI_TYPE_BOOL] = "`true` or `false`",
-        [TI_TYPE_U32] = "whole",   [TI_TYPE_U64] = "whole", [TI_TYPE_REAL] = "number",
-        [TI_TYPE_SHARE] = "share", [TI_TYPE_RATE] = "rate", [TI_TYPE_DURATION] = "duration",
-        [TI_TYPE_CHOICE] = "",     [TI_TYPE_CUSTOM] = ""};
+        [TI_TYPE_MAP] = "map",     [TI_TYPE_TUPLE] = "map",    [TI_TYPE_LIST] = "list",
+        [TI_TYPE_WORD] = "text",   [TI_TYPE_LINE] = "text",    [TI_TYPE_BOOL] = "`true` or `false`",
+        [TI_TYPE_U32] = "whole",   [TI_TYPE_U64] = "whole",    [TI_TYPE_REAL] = "number",
+        [TI_TYPE_SHARE] = "share", [TI_TYPE_RATE] = "rate",    [TI_TYPE_DURATION] = "duration",
+        [TI_TYPE_PPM] = "share",   [TI_TYPE_MILLI] = "number", [TI_TYPE_CHOICE] = "",
+        [TI_TYPE_CUSTOM] = "",     [TI_TYPE_TREE] = ""};
     char range[TI_SCHEMA_PRINT_MAX];
     if (field->type == TI_TYPE_CHOICE) {
         print_choices (field->choices, file);
         return;
     }
-    if (field->type == TI_TYPE_CUSTOM) {
+    if (field->type == TI_TYPE_CUSTOM || field->type == TI_TYPE_TREE) {
         fputs (field->value_text, file);
         return;
     }
@@ -60,6 +63,8 @@ void ti_schema_print_type (const struct ti_field *field, FILE *file)
     fprintf (file, "%s%s%s", names[field->type], range[0] ? " " : "", range);
     if (field->word)
         fprintf (file, " or `%s`", field->word);
+    if (field->none)
+        fprintf (file, " or `%s`", field->none);
 }
 
 static void print_duration (const struct ti_field *field, uint64_t ns, FILE *file)
@@ -98,6 +103,14 @@ void ti_schema_print_default (const struct ti_field *field, const void *base, FI
         memcpy (&real, value, sizeof real);
         fprintf (file, "%g", real);
         return;
+    case TI_TYPE_PPM:
+        memcpy (&small, value, sizeof small);
+        fprintf (file, "%.10g%%", (double)small / 1e4);
+        return;
+    case TI_TYPE_MILLI:
+        memcpy (&small, value, sizeof small);
+        fprintf (file, "%.10g", (double)small / 1e3);
+        return;
     case TI_TYPE_BOOL:
         fputs (*(const bool *)value ? "true" : "false", file);
         return;
@@ -116,6 +129,7 @@ void ti_schema_print_default (const struct ti_field *field, const void *base, FI
         return;
     case TI_TYPE_MAP:
     case TI_TYPE_TUPLE:
+    case TI_TYPE_TREE:
         return;
     }
 }
@@ -129,7 +143,10 @@ add_section (struct page *page, const struct section *parent, const struct ti_fi
     const char *const parent_path = parent->path;
     struct section made = {.owner = field, .fields = item->fields, .base = parent->base};
     snprintf (made.path, sizeof made.path, "%.48s%s%.32s%s", parent_path, parent_path[0] ? "." : "",
-              field->key, field->type == TI_TYPE_LIST ? "[]" : "");
+              field->key,
+              field->type == TI_TYPE_LIST   ? "[]"
+              : field->type == TI_TYPE_TREE ? ".NAME"
+                                            : "");
     *section = made;
     if (field->type == TI_TYPE_LIST) {
         section->item = calloc (1, field->size);
@@ -184,7 +201,8 @@ static int print_section (struct page *page, uint32_t index)
     print_heading (section, file);
     fputs ("| key | value | default | meaning |\n|---|---|---|---|\n", file);
     for (const struct ti_field *field = section->fields; field->key; field++) {
-        bool is_map = field->type == TI_TYPE_MAP || field->type == TI_TYPE_TUPLE;
+        bool is_map = field->type == TI_TYPE_MAP || field->type == TI_TYPE_TUPLE ||
+                      field->type == TI_TYPE_TREE;
         fprintf (file, "| `%s` | ", field->key);
         ti_schema_print_type (field, file);
         fputs (" | ", file);

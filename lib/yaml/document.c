@@ -68,6 +68,10 @@ static int refuse_syntax (struct builder *self)
     if (ti_text_is_tab (self->text, self->size, line, column))
         return ti_document_refuse (self->document, line, column, self->why,
                                    "a tab: indent with blanks");
+    if (parser->context && strstr (parser->context, "scanning an alias"))
+        return ti_document_refuse (self->document, from_one (parser->context_mark.line),
+                                   from_one (parser->context_mark.column), self->why,
+                                   "an alias: what begins with * is written in quotes, \"*\"");
     return ti_document_refuse (self->document, line, column, self->why, "not YAML: %s%s%s",
                                parser->context ? parser->context : "", parser->context ? ": " : "",
                                parser->problem ? parser->problem : "it cannot be read");

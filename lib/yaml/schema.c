@@ -51,13 +51,21 @@ is_counted (const struct ti_field *fields, const struct ti_field *field, const v
     return number < 64 && (field->only >> number & 1);
 }
 
+static bool is_small (enum ti_type type)
+{
+    return type == TI_TYPE_U32 || type == TI_TYPE_CHOICE || type == TI_TYPE_PPM ||
+           type == TI_TYPE_MILLI;
+}
+
 static bool is_zero (const struct ti_field *field, const unsigned char *base)
 {
     static const unsigned char zeros[8];
-    size_t size = field->type == TI_TYPE_WORD                                   ? 1
-                  : field->type == TI_TYPE_BOOL                                 ? sizeof (bool)
-                  : field->type == TI_TYPE_U32 || field->type == TI_TYPE_CHOICE ? 4
-                                                                                : 8;
+    size_t size = field->type == TI_TYPE_WORD   ? 1
+                  : field->type == TI_TYPE_BOOL ? sizeof (bool)
+                  : is_small (field->type)      ? 4
+                                                : 8;
+    if (field->type == TI_TYPE_TREE)
+        return true;
     if (field->type == TI_TYPE_LIST)
         return memcmp (base + field->count_offset, zeros, sizeof (uint32_t)) == 0;
     return memcmp (base + field->offset, zeros, size) == 0;
@@ -165,11 +173,26 @@ static int begin_tuple (struct walk *walk,
     return 0;
 }
 
+static bool says_none (const struct ti_field *field, const struct ti_node *node)
+{
+    if (node->kind == TI_NODE_SCALAR)
+        return field->none && strcmp (node->text, field->none) == 0;
+    return node->kind == TI_NODE_MAP && node->count == 0;
+}
+
 static int begin (struct walk *walk,
                   const struct ti_field *field,
                   const struct ti_node *node,
                   unsigned char *base)
 {
+    if (field->choose) {
+        const bool is_none = says_none (field, node);
+        field->choose (base, is_none);
+        if (is_none)
+            return 0;
+    }
+    if (field->type == TI_TYPE_TREE)
+        return field->parse (walk->reader, field, node, base);
     if (field->type == TI_TYPE_LIST)
         return begin_list (walk, field, node, base);
     if (field->type == TI_TYPE_TUPLE && node->kind == TI_NODE_LIST)
@@ -215,28 +238,48 @@ static int step_map (struct walk *walk, struct frame *frame, const struct ti_nod
     return begin (walk, field, child, frame->base);
 }
 
-int ti_schema_apply (const struct ti_schema *schema, struct ti_reader *reader, void *base)
+static int run (struct walk *walk)
+{
+    struct ti_reader *reader = walk->reader;
+    int rc = 0;
+    while (rc == 0 && walk->depth > 0) {
+        struct frame *frame = &walk->frames[walk->depth - 1];
+        const struct ti_node *child = frame->next;
+        reader->path[frame->path_length] = '\0';
+        if (!child) {
+            if (!frame->is_list)
+                rc = check_needed (walk, frame->fields, frame->node, frame->base);
+            walk->depth--;
+            continue;
+        }
+        frame->next = ti_node_next (reader->document, child);
+        rc = frame->is_list ? step_list (walk, frame, child) : step_map (walk, frame, child);
+    }
+    return rc;
+}
+
+int ti_schema_apply_to (const struct ti_field *fields,
+                        struct ti_reader *reader,
+                        const struct ti_node *map,
+                        void *base)
 {
     struct walk walk = {.reader = reader};
+    const size_t length = strlen (reader->path);
+    if (map->kind != TI_NODE_MAP)
+        return ti_reader_refuse (reader, map, "a map of values is wanted here");
+    int rc = begin_map (&walk, NULL, fields, map, base);
+    if (rc == 0)
+        rc = run (&walk);
+    reader->path[length] = '\0';
+    return rc;
+}
+
+int ti_schema_apply (const struct ti_schema *schema, struct ti_reader *reader, void *base)
+{
     const struct ti_node *root = reader->document->nodes;
     reader->path[0] = '\0';
     if (root->kind != TI_NODE_MAP)
         return ti_reader_refuse (reader, root, "%s is a map of keys and values: write key: value",
                                  schema->noun);
-    int rc = begin_map (&walk, NULL, schema->fields, root, base);
-    while (rc == 0 && walk.depth > 0) {
-        struct frame *frame = &walk.frames[walk.depth - 1];
-        const struct ti_node *child = frame->next;
-        reader->path[frame->path_length] = '\0';
-        if (!child) {
-            if (!frame->is_list)
-                rc = check_needed (&walk, frame->fields, frame->node, frame->base);
-            walk.depth--;
-            continue;
-        }
-        frame->next = ti_node_next (reader->document, child);
-        rc = frame->is_list ? step_list (&walk, frame, child) : step_map (&walk, frame, child);
-    }
-    reader->path[0] = '\0';
-    return rc;
+    return ti_schema_apply_to (schema->fields, reader, root, base);
 }

@@ -35,13 +35,16 @@ enum ti_type {
     TI_TYPE_RATE,     /* the same, per second: 500, 500/s, 1.5k/s */
     TI_TYPE_DURATION, /* uint64_t, ns, in [min, max] */
     TI_TYPE_CHOICE,   /* an enum or uint32_t: index in choices */
-    TI_TYPE_CUSTOM    /* parse (), print () */
+    TI_TYPE_PPM,      /* uint32_t, parts per million in [min, max]: 0.05 or "5%" */
+    TI_TYPE_MILLI,    /* uint32_t, thousandths in [min, max]: 2.5 */
+    TI_TYPE_CUSTOM,   /* parse (), print () */
+    TI_TYPE_TREE      /* whatever stands there: parse (); keys of the document are free in it */
 };
 
 struct ti_reader;
 struct ti_field;
 
-/* Of a CUSTOM value. `base` is the struct that its map fills. @return 0, or what
+/* Of a CUSTOM value or a TREE. `base` is the struct that its map fills. @return 0, or what
  * ti_reader_refuse () returned */
 typedef int (ti_parse_fn) (struct ti_reader *reader,
                            const struct ti_field *field,
@@ -64,11 +67,15 @@ struct ti_field {
     size_t count_offset;           /* LIST: uint32_t in the same struct */
     void (*init) (void *item);     /* LIST: defaults of an item; NULL: zeros */
     const struct ti_field *fields; /* MAP, TUPLE: the keys; LIST: one row, of the items */
-    const char *short_key;    /* MAP: what stands there instead of a map is the value of this key */
+    const char *short_key; /* MAP: what stands there instead of a map is the value of this key */
+    const char *none;      /* a word that says the same as {}, see choose; NULL: none does */
+    /* The value may be {}, which means none of it: then this is called with true and that is all;
+     * else with false, before the value is read. NULL: {} is nothing special. */
+    void (*choose) (void *base, bool is_none);
     bool selects;             /* first row of a map: its number says which other rows count */
     uint64_t only;            /* bit i: with number i of the selecting row alone; 0: always */
     bool is_needed;           /* where it counts: must be given, or be not 0 already */
-    const char *value_text;   /* CUSTOM: what is written, as the page says it */
+    const char *value_text;   /* CUSTOM, TREE: what is written, as the page says it */
     const char *default_text; /* on the page, instead of the value found in the struct */
     const char *help;         /* a phrase without a full stop at its end */
     ti_parse_fn *parse;
@@ -91,6 +98,12 @@ struct ti_reader {
  * is, lists are replaced. @return 0, TIED_ERR_INVAL, TIED_ERR_SYSTEM (no memory) */
 TIED_NODISCARD int
 ti_schema_apply (const struct ti_schema *schema, struct ti_reader *reader, void *base);
+
+/* The same for a map inside the document, whose path is that of the reader. */
+TIED_NODISCARD int ti_schema_apply_to (const struct ti_field *fields,
+                                       struct ti_reader *reader,
+                                       const struct ti_node *map,
+                                       void *base);
 
 /* "FILE:LINE:COLUMN: PATH: ..." with the position of node. @return TIED_ERR_INVAL */
 int ti_reader_refuse (struct ti_reader *reader, const struct ti_node *node, const char *format, ...)

@@ -28,6 +28,12 @@ void ti_schema_print_range (const struct ti_field *field, char text[TI_SCHEMA_PR
              field->type == TI_TYPE_LIST)
         snprintf (text, TI_SCHEMA_PRINT_MAX, "[%llu, %llu]", (unsigned long long)field->min,
                   (unsigned long long)field->max);
+    else if (field->type == TI_TYPE_PPM)
+        snprintf (text, TI_SCHEMA_PRINT_MAX, "[%.10g%%, %.10g%%]", (double)field->min / 1e4,
+                  (double)field->max / 1e4);
+    else if (field->type == TI_TYPE_MILLI)
+        snprintf (text, TI_SCHEMA_PRINT_MAX, "[%.10g, %.10g]", (double)field->min / 1e3,
+                  (double)field->max / 1e3);
     else if (field->type == TI_TYPE_REAL || field->type == TI_TYPE_SHARE ||
              field->type == TI_TYPE_RATE)
         snprintf (text, TI_SCHEMA_PRINT_MAX, "%c%g, %g%c", field->excludes_min ? '(' : '[',
@@ -49,11 +55,12 @@ static int refuse_number (struct ti_reader *reader,
                           int error)
 {
     char range[TI_SCHEMA_PRINT_MAX], quoted[TI_QUOTE_MAX];
-    const char *kind = field->type == TI_TYPE_DURATION ? "a duration such as 5ms"
-                       : field->type == TI_TYPE_RATE   ? "a rate such as 500/s"
-                       : field->type == TI_TYPE_SHARE  ? "a number or a percentage"
-                       : field->type == TI_TYPE_REAL   ? "a number"
-                                                       : "a whole number";
+    const char *kind =
+        field->type == TI_TYPE_DURATION                               ? "a duration such as 5ms"
+        : field->type == TI_TYPE_RATE                                 ? "a rate such as 500/s"
+        : field->type == TI_TYPE_SHARE || field->type == TI_TYPE_PPM  ? "a number or a percentage"
+        : field->type == TI_TYPE_REAL || field->type == TI_TYPE_MILLI ? "a number"
+                                                                      : "a whole number";
     if (error == TI_UNITS_TOO_LARGE)
         return refuse_range (reader, field, node);
     ti_schema_print_range (field, range);
@@ -98,26 +105,52 @@ static int parse_duration (struct ti_reader *reader,
     return 0;
 }
 
+/* "0.7"; "70%" if the type takes that. @return 0, enum ti_units_error */
+static int parse_share (const char *text, bool takes_percent, double *out)
+{
+    size_t length = strlen (text);
+    char copy[64];
+    bool is_percent = takes_percent && length > 0 && text[length - 1] == '%';
+    snprintf (copy, sizeof copy, "%.*s", (int)ti_min (length - is_percent, sizeof copy), text);
+    int error = ti_parse_scientific (copy, out);
+    if (is_percent)
+        *out /= 100;
+    return error;
+}
+
+/* A number that is stored as a whole count of its smallest step. */
+static int parse_scaled (struct ti_reader *reader,
+                         const struct ti_field *field,
+                         const struct ti_node *node,
+                         unsigned char *target)
+{
+    double value = 0;
+    int error = parse_share (node->text, field->type == TI_TYPE_PPM, &value);
+    if (error)
+        return refuse_number (reader, field, node, error);
+    const double scaled = value * (field->type == TI_TYPE_PPM ? 1e6 : 1e3);
+    if (scaled > (double)field->max + 0.5)
+        return refuse_range (reader, field, node);
+    const uint64_t whole = (uint64_t)(scaled + 0.5);
+    const double rest = scaled - (double)whole;
+    if (rest > 1e-3 || rest < -1e-3)
+        return refuse_number (reader, field, node, TI_UNITS_TOO_FINE);
+    if (whole < field->min || whole > field->max)
+        return refuse_range (reader, field, node);
+    const uint32_t small = (uint32_t)whole;
+    memcpy (target, &small, sizeof small);
+    return 0;
+}
+
 static int parse_real (struct ti_reader *reader,
                        const struct ti_field *field,
                        const struct ti_node *node,
                        unsigned char *target)
 {
-    size_t length = strlen (node->text);
     double value = 0;
-    int error;
-    if (field->type == TI_TYPE_RATE) {
-        error = ti_parse_rate (node->text, &value);
-    } else {
-        char copy[64];
-        bool is_percent =
-            field->type == TI_TYPE_SHARE && length > 0 && node->text[length - 1] == '%';
-        snprintf (copy, sizeof copy, "%.*s", (int)ti_min (length - is_percent, sizeof copy),
-                  node->text);
-        error = ti_parse_scientific (copy, &value);
-        if (is_percent)
-            value /= 100;
-    }
+    int error = field->type == TI_TYPE_RATE
+                    ? ti_parse_rate (node->text, &value)
+                    : parse_share (node->text, field->type == TI_TYPE_SHARE, &value);
     if (error)
         return refuse_number (reader, field, node, error);
     bool is_inside = (field->excludes_min ? value > field->real_min : value >= field->real_min) &&
@@ -191,7 +224,7 @@ static int parse_line (struct ti_reader *reader, const struct ti_node *node, uns
 static bool is_number (enum ti_type type)
 {
     return type == TI_TYPE_U32 || type == TI_TYPE_U64 || type == TI_TYPE_REAL ||
-           type == TI_TYPE_BOOL;
+           type == TI_TYPE_BOOL || type == TI_TYPE_MILLI;
 }
 
 int ti_schema_parse_value (struct ti_reader *reader,
@@ -233,6 +266,9 @@ int ti_schema_parse_value (struct ti_reader *reader,
     case TI_TYPE_SHARE:
     case TI_TYPE_RATE:
         return parse_real (reader, field, node, target);
+    case TI_TYPE_PPM:
+    case TI_TYPE_MILLI:
+        return parse_scaled (reader, field, node, target);
     case TI_TYPE_DURATION:
         return parse_duration (reader, field, node, target);
     case TI_TYPE_CHOICE:
@@ -245,6 +281,7 @@ int ti_schema_parse_value (struct ti_reader *reader,
     case TI_TYPE_MAP:
     case TI_TYPE_TUPLE:
     case TI_TYPE_LIST:
+    case TI_TYPE_TREE:
         break;
     }
     TI_UNREACHABLE ();

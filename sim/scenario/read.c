@@ -13,6 +13,7 @@
 #include "scenario_form.h"
 #include "tools/cli.h"
 #include "workload/trace.h"
+#include "yaml/document_file.h"
 
 #include <tied/error.h>
 
@@ -29,32 +30,6 @@ struct chain {
     uint32_t count;
     struct sim_form form;
 };
-
-/* The whole file, malloc'ed. @return 0, TIED_ERR_INVAL, TIED_ERR_SYSTEM */
-static int read_all (const char *path, char **out_text, size_t *out_size, char *why)
-{
-    FILE *file = fopen (path, "rb");
-    char *text = file ? malloc (SIM_SCENARIO_BYTES_MAX + 1) : NULL;
-    if (!text) {
-        snprintf (why, SIM_WHY_MAX, "%.160s: %s", path, strerror (file ? ENOMEM : errno));
-        int rc = file ? TIED_ERR_SYSTEM : TIED_ERR_INVAL;
-        if (file)
-            fclose (file);
-        return rc;
-    }
-    size_t size = fread (text, 1, SIM_SCENARIO_BYTES_MAX + 1, file);
-    int error = ferror (file) ? errno : 0;
-    fclose (file);
-    if (error || size > SIM_SCENARIO_BYTES_MAX) {
-        snprintf (why, SIM_WHY_MAX, "%.160s: %s", path,
-                  error ? strerror (error) : "is larger than 1 MiB");
-        free (text);
-        return TIED_ERR_INVAL;
-    }
-    *out_text = text;
-    *out_size = size;
-    return 0;
-}
 
 static int
 add_layer (struct chain *chain, const char *path, const char *text, size_t size, char *why)
@@ -75,7 +50,7 @@ static int add_file (struct chain *chain, const char *path, char *why)
 {
     char *text;
     size_t size;
-    int rc = read_all (path, &text, &size, why);
+    int rc = ti_document_read_file (path, &text, &size, why);
     if (rc == 0) {
         rc = add_layer (chain, path, text, size, why);
         free (text);
@@ -250,7 +225,7 @@ int sim_scenario_read_file (const char *path, struct sim_scenario *out, char why
 {
     char *text;
     size_t size;
-    int rc = read_all (path, &text, &size, why);
+    int rc = ti_document_read_file (path, &text, &size, why);
     if (rc == 0) {
         rc = sim_scenario_read_text (path, text, size, out, why);
         free (text);

@@ -467,7 +467,7 @@ tied_client_set_policy (tied_client_t *self, const char *method, const struct ti
 TIED_EXPORT TIED_NODISCARD int tied_client_reset_policy (tied_client_t *self, const char *method);
 
 /**
- * The settings that a call of this method would have now.
+ * The settings that a call of this method would have now; see also tied_client_set_off ().
  *
  * @param method  a method name, or "*"; one that was never used has those of "*"
  * @param out     written when 0 is returned
@@ -498,6 +498,47 @@ tied_client_policy (tied_client_t *self, const char *method, struct tied_policy 
  */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_method (tied_client_t *self, const char *method, struct tied_client_method *out);
+
+/**
+ * The kill switch: while it is on, every call has one copy, whatever its method's settings or the
+ * call itself say; a hedge that a live call waits for is not sent. Settings that change meanwhile
+ * are kept and count afterwards; tied_client_policy () shows them without the switch.
+ *
+ * @param is_off  true: no extra copies from now on; false: as the settings say
+ * @return 0, TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int tied_client_set_off (tied_client_t *self, bool is_off);
+
+/* Bytes that hold any error of tied_client_load_policies () whole. */
+#define TIED_POLICIES_ERROR_MAX 512
+
+/**
+ * Take the settings of all methods from a YAML file (docs/policy.md), also while calls are made:
+ * all of it, or nothing. Afterwards the settings are those of the file: a method that it does not
+ * name inherits from "*", and "*", if it is not there, has tied_policy_init ()'s. Calls that were
+ * submitted keep what they have, and what was learned of methods stays.
+ *
+ * @param error_text  if not NULL: error_size bytes; one line without newline, "FILE:LINE:COLUMN:
+ * ...", empty on success; TIED_POLICIES_ERROR_MAX is always enough
+ * @return 0; TIED_ERR_INVAL (no such file, or it is wrong); TIED_ERR_FULL (more than methods_max
+ * names, those of methods that were used among them); TIED_ERR_SYSTEM (no memory)
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: as long as reading the file takes; calls go on meanwhile.
+ * Callback-safe: there are no callbacks.
+ * On error: all settings are what they were.
+ */
+TIED_EXPORT TIED_NODISCARD int tied_client_load_policies (tied_client_t *self,
+                                                          const char *path,
+                                                          char *error_text,
+                                                          size_t error_size);
 
 TIED_END_DECLS
 

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of a file, for documents. */
+#ifndef TI_DOCUMENT_FILE_H
+#define TI_DOCUMENT_FILE_H
+
+#include <stddef.h>
+
+#include "yaml/document.h"
+
+/* The whole file, malloc'ed, at most TI_DOCUMENT_BYTES_MAX. @return 0, TIED_ERR_INVAL,
+ * TIED_ERR_SYSTEM (no memory): why has one line */
+TIED_NODISCARD int ti_document_read_file (const char *path,
+                                          char **out_text,
+                                          size_t *out_size,
+                                          char why[TI_DOCUMENT_WHY_MAX]);
+
+#endif
