@@ -26,7 +26,7 @@ struct app {
     bool has_rate, has_outstanding;
     double rate;
     uint32_t outstanding;
-    uint64_t duration_ns, warmup_ns;
+    uint64_t duration_ns, warmup_ns, align_ns;
     uint32_t slices;
     const char *policy_items[APP_POLICIES_MAX];
     struct ti_strings policies;

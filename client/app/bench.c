@@ -118,15 +118,34 @@ void bench_attribute (struct bench *self, struct bench_policy *policy)
     policy->service_ns += growth (self, "service_ns");
 }
 
+/* Until the wall clock is at a multiple of --align. */
+static void align (struct bench *self)
+{
+    struct timespec wall;
+    uint64_t period = self->app->align_ns, past = 0;
+
+    if (period == 0 || clock_gettime (CLOCK_REALTIME, &wall) != 0)
+        return;
+    past = (TIED_S ((uint64_t)wall.tv_sec) + (uint64_t)wall.tv_nsec) % period;
+    for (tied_time_t until = ti_clock_now () + period - past, now = 0;
+         (now = ti_clock_now ()) < until;) {
+        bench_idle (self);
+        (void)!tied_client_poll (self->policies[0].client, ti_min (until - now, TIED_MS (1)));
+    }
+}
+
 static int take_turn (struct bench *self, struct bench_policy *policy, uint32_t slice)
 {
     uint64_t seed = ti_mix (self->app->seed ^ ti_mix (slice + 1));
     int rc;
 
     bench_read_rested (self, self->before);
+    bench_method_before (self, policy);
+    align (self);
     rc = bench_slice (self, policy, seed, self->app->duration_ns / self->app->slices, true);
     if (rc != 0)
         return rc;
+    bench_method_after (self, policy);
     bench_read_rested (self, self->after);
     bench_attribute (self, policy);
     bench_show (self, policy, ti_clock_now ());
@@ -338,6 +357,7 @@ int app_bench (struct app *app)
     bench.app = app;
     ti_report_init (&bench.report);
     bench.report.program = "tied-client bench";
+    bench.report.more = (struct ti_report_more){.context = &bench, .policy = bench_method_write};
     bench.report.command = app->command;
     bench.report.arrivals = app->has_rate ? "poisson" : "closed";
     bench.report.rate = app->has_rate ? app->rate : 0;

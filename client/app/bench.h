@@ -11,6 +11,7 @@
 #include "base/prng.h"
 #include "policy.h"
 #include "replica_stats.h"
+#include "tools/json.h"
 #include "tools/recording.h"
 
 /* Where one policy's figures are collected. */
@@ -18,7 +19,8 @@ struct bench_policy {
     struct policy policy;
     tied_client_t *client; /* its own: what it learned, saved up and stopped is the policy's */
     struct ti_report_policy *result;
-    uint64_t service_ns; /* time that handlers ran, as the replicas saw it */
+    uint64_t service_ns;              /* time that handlers ran, as the replicas saw it */
+    struct tied_client_method method; /* see bench_method.c */
 };
 
 /* A call in flight. */
@@ -60,6 +62,11 @@ void bench_idle (struct bench *self);
 void bench_read_rested (struct bench *self, struct replica_stats *out);
 /* Add to the policy what the replicas did between before and after. */
 void bench_attribute (struct bench *self, struct bench_policy *policy);
+
+/* Around a measured slice; and "method" of a policy, for the report. */
+void bench_method_before (const struct bench *self, struct bench_policy *policy);
+void bench_method_after (const struct bench *self, struct bench_policy *policy);
+void bench_method_write (const void *context, struct ti_json *json, uint32_t index);
 
 /* One line on stderr: in place on a terminal, else one per slice. */
 void bench_show (struct bench *self, const struct bench_policy *policy, tied_time_t now);

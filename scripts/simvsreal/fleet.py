@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Three replica processes and the client's commands. Each process is ended by its number, and by
-the kernel if the script is killed outright."""
+"""Replica processes and the client's commands, also for scripts/tail. Each process is ended by its
+number, and by the kernel if the script is killed outright."""
 import ctypes
 import json
 import os
@@ -25,15 +25,30 @@ class Failure(Exception):
     """What a person reads in one line."""
 
 
+def build(out):
+    """Release programs; where they are."""
+    subprocess.run(["scripts/deps", "build"], check=True)
+    where = "build/demo-release"
+    with open(f"{out}/build.log", "w", encoding="utf-8") as log:
+        for argv in (["cmake", "--preset", "release", "-B", where, "-DTIED_WERROR=OFF",
+                      "-DTIED_BUILD_TESTS=OFF", "-DTIED_BUILD_EXAMPLES=OFF"],
+                     ["cmake", "--build", where, "-j", str(os.cpu_count())]):
+            if subprocess.run(argv, stdout=log, stderr=log, check=False).returncode != 0:
+                raise Failure(f"'{' '.join(argv)}' failed, see {out}/build.log")
+    return os.path.join(where, "bin")
+
+
 def die_with_us():
     ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 class Fleet:
-    """To be used in `with`, which ends the processes whatever happens."""
+    """To be used in `with`, which ends the processes whatever happens. `service` is a distribution,
+    more (number) gives further options of a replica."""
 
-    def __init__(self, bin_dir, out, service):
+    def __init__(self, bin_dir, out, service, ids=IDS, workers=WORKERS, more=lambda number: []):
         self.bin, self.out, self.service = bin_dir, out, service
+        self.ids, self.workers, self.more = ids, workers, more
         self.processes, self.endpoints = [], []
 
     def __enter__(self):
@@ -55,14 +70,14 @@ class Fleet:
     def start(self):
         """A peer's port must be known before it starts; another program may take it meanwhile."""
         self.endpoints = []
-        peers = {i: f"tcp://127.0.0.1:{free_port()}" for i in IDS}
-        for i in IDS:
+        peers = {i: f"tcp://127.0.0.1:{free_port()}" for i in self.ids}
+        for number, i in enumerate(self.ids):
             argv = [os.path.join(self.bin, "tied-replica"), "--id", i,
                     "--bind", "tcp://127.0.0.1:*", "--peer-bind", peers[i],
-                    "--workers", str(WORKERS), "--hedge-depth", str(HEDGE_DEPTH),
-                    "--service", f"sleep:{self.service.text}",
-                    "--stats", self.stats_file(i)]
-            for other in IDS:
+                    "--workers", str(self.workers), "--hedge-depth", str(4 * self.workers),
+                    "--service", f"sleep:{self.service}",
+                    "--stats", self.stats_file(i), *self.more(number)]
+            for other in self.ids:
                 argv += ["--peer", f"{other}={peers[other]}"] if other != i else []
             with open(f"{self.out}/replica-{i}.log", "w", encoding="utf-8") as log:
                 process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=log, text=True,
@@ -77,16 +92,16 @@ class Fleet:
         return True
 
     def stats_file(self, i):
-        return f"{self.out}/replica-{i}-{self.service.text.partition('(')[0]}.json"
+        return f"{self.out}/replica-{i}-{self.service.partition('(')[0]}.json"
 
     def check_ways(self):
         """What one replica has told another must have arrived, but for the last words before the
         end: else the calls ran twice for a reason that no simulation knows."""
         peers = {}
-        for i in IDS:
+        for i in self.ids:
             with open(self.stats_file(i), encoding="utf-8") as file:
                 peers[i] = {peer["id"]: peer for peer in json.load(file)["peers"]}
-        for i in IDS:
+        for i in self.ids:
             for other, peer in peers[i].items():
                 sent, received = peer["started_sent"], peers[other][i]["started_received"]
                 if received < sent - ENDING:
@@ -125,17 +140,18 @@ class Fleet:
         """Median round trip to the replicas."""
         text = self.finish(self.client("ping", "--timeout", DEADLINE))
         trips = [float(line.split()[2]) for line in text.splitlines()[1:] if " up " in line]
-        if len(trips) != len(IDS):
+        if len(trips) != len(self.ids):
             raise Failure("a replica does not answer pings")
         return statistics.median(trips)
 
-    def bench(self, rate, seconds, warm_up, seed, policy, method, meanwhile=None):
+    def bench(self, rate, seconds, warm_up, seed, policy, method, meanwhile=None, more=(),
+              timeout=DEADLINE):
         """The report of one run; `meanwhile` is called in the middle of it. One policy a run: a
         client whose turn it is not would read its PONGs late and take that for the round trip."""
         file = f"{self.out}/bench.json"
         argv = ["bench", "--rate", repr(rate), "--duration", f"{seconds}s", "--warmup",
                 f"{warm_up}s", "--slices", "1", "--seed", str(seed), "--method", method,
-                "--timeout", DEADLINE, "--json", file, "--policy", policy]
+                "--timeout", timeout, "--json", file, "--policy", policy, *more]
         process = self.client(*argv)
         if meanwhile:
             time.sleep(seconds / 2 + warm_up)
