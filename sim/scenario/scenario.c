@@ -15,6 +15,7 @@ const char *const sim_arrivals_words[] = {
     [SIM_ARRIVALS_MMPP] = "mmpp",
     [SIM_ARRIVALS_TRACE] = "trace",
     [SIM_ARRIVALS_CLOSED] = "closed",
+    [SIM_ARRIVALS_STEPS] = "steps",
     NULL,
 };
 

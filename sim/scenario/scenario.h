@@ -31,7 +31,8 @@ enum sim_arrivals {
     SIM_ARRIVALS_ON_OFF, /* Poisson in exponential on phases, nothing in off phases */
     SIM_ARRIVALS_MMPP,   /* Poisson whose rate alternates between two, exponential stays */
     SIM_ARRIVALS_TRACE,  /* times from a table */
-    SIM_ARRIVALS_CLOSED  /* users who think between calls */
+    SIM_ARRIVALS_CLOSED, /* users who think between calls */
+    SIM_ARRIVALS_STEPS   /* Poisson whose rate changes at fixed times */
 };
 
 /* How the copies of one call share their service time. */
@@ -47,6 +48,12 @@ struct sim_factor {
     double share;  /* of the draws; the shares of a list sum to 1 */
 };
 
+/* From a time on, counted from the first arrivals: the rate is so many times the scenario's. */
+struct sim_step {
+    tied_duration_t from_ns;
+    double factor;
+};
+
 /* A table of numbers from a file. */
 struct sim_table {
     uint64_t *values; /* ns */
@@ -59,9 +66,12 @@ struct sim_workload {
     double rate_per_s;     /* requests per second, all clients together; 0: from load */
     tied_duration_t on_ns; /* ON_OFF: mean length of the phases */
     tied_duration_t off_ns;
-    double burst_factor;         /* MMPP: rate of the high phase / rate of the low one, >= 1 */
-    tied_duration_t burst_ns;    /* MMPP: mean stay in the high phase */
-    tied_duration_t calm_ns;     /* MMPP: mean stay in the low phase */
+    double burst_factor;      /* MMPP: rate of the high phase / rate of the low one, >= 1 */
+    tied_duration_t burst_ns; /* MMPP: mean stay in the high phase */
+    tied_duration_t calm_ns;  /* MMPP: mean stay in the low phase */
+    struct sim_step steps[SIM_FACTORS_MAX]; /* STEPS: upward in time; 1 before the first, > 0 in the
+                                               last */
+    uint32_t steps_count;
     uint32_t users;              /* CLOSED */
     struct ti_dist think;        /* CLOSED */
     struct sim_table times;      /* TRACE: since the start, not falling */
@@ -92,6 +102,8 @@ struct sim_replicas {
     uint32_t speeds_count;          /* 0: all 1 */
     uint32_t slow_count;            /* the first so many replicas are slow_factor times slower */
     double slow_factor;
+    tied_duration_t slow_at_ns; /* counted from the first arrivals; with both 0 they always are */
+    tied_duration_t slow_length_ns; /* 0: to the end */
     /* Speed that changes with time: every vary_ns each replica draws a factor from `vary`. */
     tied_duration_t vary_ns; /* 0: does not */
     struct sim_factor vary[SIM_FACTORS_MAX];

@@ -20,8 +20,22 @@ static int check_shares (const struct sim_factor *factors,
     return ti_reader_refuse_key (reader, path, "the shares sum to %.6g instead of 1", sum);
 }
 
+static int check_steps (const struct sim_workload *w, struct ti_reader *reader)
+{
+    for (uint32_t i = 1; i < w->steps_count; i++)
+        if (w->steps[i].from_ns <= w->steps[i - 1].from_ns)
+            return ti_reader_refuse_key (reader, "arrivals.steps",
+                                         "step %u begins no later than the one before", i);
+    if (!(w->steps[w->steps_count - 1].factor > 0))
+        return ti_reader_refuse_key (reader, "arrivals.steps",
+                                     "nothing arrives after the last: give it a factor above 0");
+    return 0;
+}
+
 static int check_workload (const struct sim_workload *w, struct ti_reader *reader)
 {
+    if (w->arrivals == SIM_ARRIVALS_STEPS && check_steps (w, reader))
+        return TIED_ERR_INVAL;
     if (w->fan_out_needed > w->fan_out)
         return ti_reader_refuse_key (reader, "fan_out.needed", "%u answers of %u calls",
                                      w->fan_out_needed, w->fan_out);

@@ -26,11 +26,24 @@ TI_STATIC_ASSERT (sizeof (enum sim_policy_kind) == 4, "a CHOICE stores 4 bytes")
 static const char *const copies_words[] = {"independent", "identical", "sx", NULL};
 
 /* clang-format off */
+static const struct ti_field step_fields[] = {
+    {.key = "from", .type = TI_TYPE_DURATION, .offset = offsetof (struct sim_step, from_ns),
+     .min = 0, .max = 100 * HOUR, .default_text = "must be given",
+     .help = "counted from the first arrivals; later than that of the step before"},
+    {.key = "factor", .type = TI_TYPE_REAL, .offset = offsetof (struct sim_step, factor),
+     .real_min = 0, .real_max = 1000, .default_text = "must be given",
+     .help = "of `load` or `rate`, which counts before the first step; 0: nothing arrives, not in "
+             "the last step"},
+    {.key = NULL}};
+static const struct ti_field step_item = {
+    .key = "step", .type = TI_TYPE_TUPLE, .fields = step_fields, .help = "a rate and its begin"};
+
 static const struct ti_field arrivals_fields[] = {
     {.key = "kind", .type = TI_TYPE_CHOICE, .offset = W (arrivals), .choices = sim_arrivals_words,
      .selects = true,
      .help = "`on_off`: Poisson in exponential `on` phases, nothing in `off` phases; `mmpp`: "
-             "Poisson at two alternating rates; `trace`: times from a file; `closed`: users who "
+             "Poisson at two alternating rates; `steps`: Poisson at rates that change at fixed "
+             "times; `trace`: times from a file; `closed`: users who "
              "wait for the answer and think"},
     {.key = "on", .type = TI_TYPE_DURATION, .offset = W (on_ns), .min = 1000, .max = HOUR,
      .only = ONLY (SIM_ARRIVALS_ON_OFF), .is_needed = true, .help = "mean length of a busy phase"},
@@ -43,6 +56,10 @@ static const struct ti_field arrivals_fields[] = {
      .only = ONLY (SIM_ARRIVALS_MMPP), .is_needed = true, .help = "mean length of the high phase"},
     {.key = "calm", .type = TI_TYPE_DURATION, .offset = W (calm_ns), .min = 1000, .max = HOUR,
      .only = ONLY (SIM_ARRIVALS_MMPP), .is_needed = true, .help = "mean length of the low phase"},
+    {.key = "steps", .type = TI_TYPE_LIST, .offset = W (steps), .min = 1, .max = SIM_FACTORS_MAX,
+     .size = sizeof (struct sim_step), .count_offset = W (steps_count), .fields = &step_item,
+     .only = ONLY (SIM_ARRIVALS_STEPS), .is_needed = true, .default_text = "must be given",
+     .help = "times and rates, as in `[[20s, 2.4], [30s, 1]]`"},
     {.key = "file", .type = TI_TYPE_CUSTOM, .offset = AT (times), .parse = sim_parse_file,
      .value_text = "file name", .default_text = "must be given",
      .only = ONLY (SIM_ARRIVALS_TRACE), .is_needed = true,
@@ -124,6 +141,11 @@ static const struct ti_field slow_fields[] = {
      .max = SIM_REPLICAS_MAX, .is_needed = true, .help = "the first so many replicas are slow"},
     {.key = "factor", .type = TI_TYPE_REAL, .offset = R (slow_factor), .real_min = 1,
      .real_max = 1e6, .is_needed = true, .help = "how many times slower"},
+    {.key = "at", .type = TI_TYPE_DURATION, .offset = R (slow_at_ns), .min = 0, .max = 100 * HOUR,
+     .help = "from then on, counted from the first arrivals"},
+    {.key = "length", .type = TI_TYPE_DURATION, .offset = R (slow_length_ns), .min = 0,
+     .max = 100 * HOUR, .help = "so long; 0: to the end. Unless both are 0, `load` is that of "
+     "replicas that are not slow"},
     {.key = NULL}};
 
 static const struct ti_field vary_fields[] = {

@@ -109,6 +109,27 @@ static double draw_modulated (struct sim_arrivals_state *self)
     }
 }
 
+/* The same over steps. */
+static double draw_stepped (struct sim_arrivals_state *self)
+{
+    const struct sim_workload *w = self->workload;
+    double work = draw_exponential (self, DRAW_GAP) * self->gap_ns, gap = self->carry;
+    const double since = (double)(self->at - SIM_SOURCE_START_NS);
+    while (self->step < w->steps_count) {
+        const double left = (double)w->steps[self->step].from_ns - since - gap;
+        const double factor = self->step > 0 ? w->steps[self->step - 1].factor : 1;
+        if (left > 0 && work <= left * factor)
+            break;
+        if (left > 0) {
+            work -= left * factor;
+            gap += left;
+        }
+        self->step++;
+    }
+    const double factor = self->step > 0 ? w->steps[self->step - 1].factor : 1;
+    return gap - self->carry + work / factor;
+}
+
 /* From the beginning and not from the last one, so that nothing adds up. */
 static tied_time_t next_recorded (struct sim_arrivals_state *self)
 {
@@ -135,6 +156,9 @@ tied_time_t sim_arrivals_next (struct sim_arrivals_state *self)
     case SIM_ARRIVALS_ON_OFF:
     case SIM_ARRIVALS_MMPP:
         gap = draw_modulated (self);
+        break;
+    case SIM_ARRIVALS_STEPS:
+        gap = draw_stepped (self);
         break;
     case SIM_ARRIVALS_TRACE:
         return next_recorded (self);

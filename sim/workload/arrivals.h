@@ -22,6 +22,7 @@ struct sim_arrivals_state {
     double phase_mean_ns[2]; /* mean stay */
     double phase_left_ns;
     int phase;
+    uint32_t step; /* STEPS: those that have begun */
     /* TRACE */
     uint64_t next;    /* entry */
     double scale;     /* of all times */

@@ -9,6 +9,7 @@
 #include "engine/memory.h"
 #include "engine/stream.h"
 #include "workload/pauses.h"
+#include "workload/source.h"
 
 struct replica {
     double base; /* speed without changes and pauses */
@@ -25,10 +26,17 @@ struct sim_speed {
     struct replica each[];
 };
 
+static bool is_slow_for_a_time (const struct sim_replicas *replicas)
+{
+    return replicas->slow_count && (replicas->slow_at_ns || replicas->slow_length_ns);
+}
+
 static double base_speed (const struct sim_replicas *replicas, uint32_t replica)
 {
     double speed = replicas->speeds_count ? replicas->speeds[replica % replicas->speeds_count] : 1;
-    return replica < replicas->slow_count ? speed / replicas->slow_factor : speed;
+    return replica < replicas->slow_count && !is_slow_for_a_time (replicas)
+               ? speed / replicas->slow_factor
+               : speed;
 }
 
 static bool varies (const struct sim_replicas *replicas)
@@ -48,8 +56,8 @@ struct sim_speed *sim_speed_new (const struct sim_replicas *replicas, uint64_t s
         free (self);
         return NULL;
     }
-    self->is_constant =
-        !varies (replicas) && self->pauses.kind == SIM_PAUSES_NONE && self->pauses.log_count == 0;
+    self->is_constant = !varies (replicas) && !is_slow_for_a_time (replicas) &&
+                        self->pauses.kind == SIM_PAUSES_NONE && self->pauses.log_count == 0;
     self->is_stuck = !(sim_pauses_working_share (&self->pauses) > 0);
     for (uint32_t i = 0; i < replicas->count; i++) {
         self->each[i].base = base_speed (replicas, i);
@@ -72,6 +80,25 @@ static tied_duration_t time_for (double work, double speed)
 {
     double ns = work / speed + 0.5;
     return ns < 0x1p62 ? (tied_duration_t)ns : TIED_NEVER;
+}
+
+/* What slowness makes of the speed at `at`; *until: until then, at the latest. */
+static double slowed (const struct sim_replicas *r,
+                      uint32_t replica,
+                      double speed,
+                      tied_time_t at,
+                      tied_time_t *until)
+{
+    if (!is_slow_for_a_time (r) || replica >= r->slow_count)
+        return speed;
+    const tied_time_t begin = ti_time_add (SIM_SOURCE_START_NS, r->slow_at_ns);
+    const tied_time_t end = r->slow_length_ns ? ti_time_add (begin, r->slow_length_ns) : TIED_NEVER;
+    if (at < begin || at >= end) {
+        *until = ti_min (*until, at < begin ? begin : TIED_NEVER);
+        return speed;
+    }
+    *until = ti_min (*until, end);
+    return speed / r->slow_factor;
 }
 
 /* The factor of the segment that `at` lies in; *until is its end. */
@@ -131,6 +158,7 @@ sim_speed_finish (struct sim_speed *self, uint32_t replica, tied_time_t start, u
         at = skip_pauses (self, &ahead, at, &pause);
         double speed = ahead.base * varied (self, replica, at, &change);
         tied_time_t until = ti_min (pause, change);
+        speed = slowed (self->replicas, replica, speed, at, &until);
         double work = until == TIED_NEVER ? left : speed * (double)(until - at);
         if (left <= work)
             return ti_time_add (at, time_for (left, speed));

@@ -16,6 +16,7 @@
 static bool is_bursty (const struct sim_scenario *s)
 {
     return s->workload.arrivals == SIM_ARRIVALS_ON_OFF ||
+           s->workload.arrivals == SIM_ARRIVALS_STEPS ||
            s->workload.arrivals == SIM_ARRIVALS_MMPP || s->workload.arrivals == SIM_ARRIVALS_TRACE;
 }
 

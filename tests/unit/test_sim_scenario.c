@@ -69,6 +69,9 @@ static const char *const all_keys =
 
 static const char *const other_arrivals =
     "arrivals: {kind: on_off, on: 1s, off: 3s}\npolicies: [single]\nload: 0.3\ncorrelation: 30%\n";
+static const char *const stepped =
+    "arrivals: {kind: steps, steps: [[20s, 2.4], {from: 30s, factor: 1}]}\npolicies: [single]\n"
+    "replicas: {count: 3, slow: {count: 1, factor: 1000, at: 10s, length: 60s}}\n";
 static const char *const closed_loop =
     "arrivals: {kind: closed, users: 12, think: fixed(5ms)}\npolicies: [single]\n";
 /* Files are tested in files_are_found_beside_the_scenario. */
@@ -112,6 +115,17 @@ static void workload_keys_reach_their_fields (void **state)
     CHECK_DBL (s.workload.load, ==, 0.3);
     CHECK_DBL (s.workload.correlation, ==, 0.3);
     CHECK_STR (s.name, "test");
+    sim_scenario_deinit (&s);
+    s = read_text (stepped);
+    CHECK_U64 (s.workload.arrivals, ==, SIM_ARRIVALS_STEPS);
+    CHECK_U64 (s.workload.steps_count, ==, 2);
+    CHECK_U64 (s.workload.steps[0].from_ns, ==, S (20));
+    CHECK_DBL (s.workload.steps[0].factor, ==, 2.4);
+    CHECK_U64 (s.workload.steps[1].from_ns, ==, S (30));
+    CHECK_U64 (s.replicas.slow_at_ns, ==, S (10));
+    CHECK_U64 (s.replicas.slow_length_ns, ==, S (60));
+    /* It is a matter of time, so the load is that of all three. */
+    CHECK_DBL (sim_scenario_capacity (&s), ==, 3);
     sim_scenario_deinit (&s);
     s = read_text (closed_loop);
     CHECK_U64 (s.workload.arrivals, ==, SIM_ARRIVALS_CLOSED);
@@ -532,7 +546,7 @@ static bool has_key (const char *text, const char *key, size_t length)
 static void every_key_of_the_page_is_tested (void **state)
 {
     (void)state;
-    const char *const texts[] = {all_keys, other_arrivals, closed_loop, files};
+    const char *const texts[] = {all_keys, other_arrivals, stepped, closed_loop, files};
     char *page = print_page (), *rest = NULL;
     bool is_table = false;
     uint32_t count = 0;

@@ -165,6 +165,31 @@ static void phases_far_shorter_than_the_gaps_average_out (void **state)
     finish (&f);
 }
 
+/* 1000 a second; then from 2 s on none, from 3 s on 2500 a second, from 5 s on 500. */
+static void steps_change_the_rate_when_they_say (void **state)
+{
+    struct fixture f;
+    (void)state;
+    prepare (&f, 10000);
+    f.scenario.workload.arrivals = SIM_ARRIVALS_STEPS;
+    f.scenario.workload.steps_count = 3;
+    f.scenario.workload.steps[0] = (struct sim_step){.from_ns = S (2), .factor = 0};
+    f.scenario.workload.steps[1] = (struct sim_step){.from_ns = S (3), .factor = 2.5};
+    f.scenario.workload.steps[2] = (struct sim_step){.from_ns = S (5), .factor = 0.5};
+    start (&f, 5);
+    uint64_t counts[4] = {0}, at = 0;
+    for (int i = 0; i < 10000; i++) {
+        at = pass (&f);
+        counts[at < S (2) ? 0 : at < S (3) ? 1 : at < S (5) ? 2 : 3]++;
+    }
+    /* Within 4 standard deviations. */
+    CHECK_DBL (fabs ((double)counts[0] - 2000), <, 180);
+    CHECK_U64 (counts[1], ==, 0);
+    CHECK_DBL (fabs ((double)counts[2] - 5000), <, 290);
+    CHECK_DBL (fabs ((double)counts[3] - ((double)at / 1e9 - 5) * 500), <, 220);
+    finish (&f);
+}
+
 static void recorded_times_are_shifted_to_0_repeated_and_stretched (void **state)
 {
     struct fixture f;
@@ -531,6 +556,7 @@ int main (void)
         cmocka_unit_test (regular_gaps_carry_parts_of_a_nanosecond),
         cmocka_unit_test (bursts_keep_the_mean_rate_and_are_bursts),
         cmocka_unit_test (phases_far_shorter_than_the_gaps_average_out),
+        cmocka_unit_test (steps_change_the_rate_when_they_say),
         cmocka_unit_test (recorded_times_are_shifted_to_0_repeated_and_stretched),
         cmocka_unit_test (requests_are_the_same_whenever_calls_end),
         cmocka_unit_test (only_the_middle_is_measured_and_runs_until_it_has_ended),

@@ -51,6 +51,31 @@ static void speeds_repeat_and_the_first_replicas_are_slow (void **state)
     sim_speed_free (speed);
 }
 
+/* Arrivals begin after a second. */
+static void replicas_are_slow_for_a_time (void **state)
+{
+    struct sim_replicas replicas = plain ();
+    (void)state;
+    replicas.slow_count = 1;
+    replicas.slow_factor = 4;
+    replicas.slow_at_ns = S (2);
+    replicas.slow_length_ns = S (4);
+    struct sim_speed *speed = sim_speed_new (&replicas, 1);
+    CHECK_U64 (sim_speed_finish (speed, 0, S (1), S (2)), ==, S (3));
+    CHECK_U64 (sim_speed_finish (speed, 0, S (2), S (2)), ==, S (7));
+    CHECK_U64 (sim_speed_finish (speed, 0, S (4), S (1)), ==, S (8));
+    CHECK_U64 (sim_speed_finish (speed, 0, S (7), S (1)), ==, S (8));
+    CHECK_U64 (sim_speed_finish (speed, 1, S (2), S (2)), ==, S (4));
+    CHECK_DBL (sim_speed_sum (&replicas), ==, REPLICAS);
+    sim_speed_free (speed);
+    /* To the end. */
+    replicas.slow_length_ns = 0;
+    speed = sim_speed_new (&replicas, 1);
+    CHECK_U64 (sim_speed_finish (speed, 0, S (2), S (2)), ==, S (7));
+    CHECK_U64 (sim_speed_finish (speed, 0, S (1000), S (2)), ==, S (1008));
+    sim_speed_free (speed);
+}
+
 static void work_stands_still_in_a_pause_of_the_log (void **state)
 {
     /* Overlapping, touching and empty entries, out of order: [2, 5) and [8, 9) ms, period 9 ms. */
@@ -315,6 +340,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_replica_of_speed_1_takes_exactly_the_demand),
         cmocka_unit_test (speeds_repeat_and_the_first_replicas_are_slow),
+        cmocka_unit_test (replicas_are_slow_for_a_time),
         cmocka_unit_test (work_stands_still_in_a_pause_of_the_log),
         cmocka_unit_test (a_log_without_an_end_of_its_pauses_never_finishes),
         cmocka_unit_test (long_work_takes_as_long_as_its_pieces),
