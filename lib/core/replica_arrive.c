@@ -142,12 +142,11 @@ static uint16_t flags_of (const tied_replica_core_t *self,
 struct arriving {
     tied_duration_t remaining_ns;
     tied_duration_t stale_ns; /* spent on the way beyond the usual */
-    tied_time_t tombstone_at; /* PARKED */
 };
 
 static uint32_t admit (tied_replica_core_t *self,
                        const struct tied_replica_request *request,
-                       const struct arriving *arriving)
+                       struct arriving arriving)
 {
     struct ti_slot copy = {0};
     struct tied_replica_action *action;
@@ -157,7 +156,7 @@ static uint32_t admit (tied_replica_core_t *self,
     copy.copy = request->copy;
     copy.client = request->client;
     copy.since = self->now;
-    copy.u.deadline = ti_time_add (self->now, arriving->remaining_ns);
+    copy.u.deadline = ti_time_add (self->now, arriving.remaining_ns);
     copy.flags = flags_of (self, request);
     copy.sibling = copy.flags & TI_SLOT_TIED ? request->sibling : TIED_NO_PEER;
     if (copy.sibling == TIED_NO_PEER && (request->flags & TIED_REQUEST_TIED) &&
@@ -170,7 +169,7 @@ static uint32_t admit (tied_replica_core_t *self,
         struct ti_tether *tether = ti_queue_tether (&self->queue, slot);
 
         tether->sibling_incarnation = request->sibling_incarnation;
-        tether->born = ti_time_sub (self->now, arriving->stale_ns);
+        tether->born = ti_time_sub (self->now, arriving.stale_ns);
     }
     ti_clients_queued (&self->clients, &self->queue, slot);
     self->sweep_earliest = ti_min (self->sweep_earliest, copy.u.deadline);
@@ -211,14 +210,24 @@ static enum tied_reject why_not (const tied_replica_core_t *self,
     return limit != TIED_REJECT_NONE ? limit : verdict;
 }
 
+/* A copy of mode park that meets its tombstone has a place. */
+static bool may_park (const tied_replica_core_t *self,
+                      const struct tied_replica_request *request,
+                      tied_duration_t remaining_ns)
+{
+    return (request->flags & (TIED_REQUEST_PARK | TIED_REQUEST_EXCLUSIVE)) == TIED_REQUEST_PARK &&
+           is_tied (request) && request->verdict == TIED_REJECT_NONE && remaining_ns > 0 &&
+           ti_replica_can_park (self);
+}
+
 void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_request *request)
 {
     struct tied_replica_counters *counters = &self->counters;
     bool is_once = is_exclusive (request);
     struct arriving arriving;
     enum ti_arrival arrival;
+    tied_time_t tombstone_at = 0;
     enum tied_reject reason;
-    bool is_untied;
     uint32_t slot;
 
     counters->received++;
@@ -227,7 +236,6 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
         ti_transit_staleness (&ti_clients_get (&self->clients, request->client)->transit,
                               request->call.epoch, request->sent_us, self->now);
     arriving.remaining_ns = ti_time_sub (request->remaining_ns, arriving.stale_ns);
-    arriving.tombstone_at = 0;
     /* FULL is for what would be kept: a re-issue that merges takes no room, and refusing it would
      * say that its call is not here. An exclusive copy is looked for before anything is said of
      * it: the same one may be here already. */
@@ -244,11 +252,8 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
             refuse (self, request, TIED_REJECT_STALE);
         return;
     }
-    arrival =
-        ti_tie_arrive (&self->queue, &self->recent, request,
-                       request->verdict == TIED_REJECT_NONE && !is_once && is_tied (request) &&
-                           arriving.remaining_ns > 0 && ti_replica_can_park (self),
-                       &arriving.tombstone_at);
+    arrival = ti_tie_arrive (&self->queue, &self->recent, request,
+                             may_park (self, request, arriving.remaining_ns), &tombstone_at);
     switch (arrival) {
     case TI_ARRIVAL_DUPLICATE:
         counters->duplicate_request++;
@@ -264,8 +269,6 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
         refuse (self, request, TIED_REJECT_DUPLICATE);
         return;
     case TI_ARRIVAL_PARKED:
-        ti_replica_park (self, admit (self, request, &arriving), arriving.tombstone_at);
-        return;
     case TI_ARRIVAL_NEW:
     case TI_ARRIVAL_NEW_UNTIED:
         break;
@@ -276,13 +279,16 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
         answer_no (self, request, TIED_REJECT_STALE);
         return;
     }
-    is_untied = arrival == TI_ARRIVAL_NEW_UNTIED;
-    reason = why_not (self, request, arriving.remaining_ns, is_untied);
-    if (reason != TIED_REJECT_NONE) {
-        refuse (self, request, reason);
-        return;
+    if (arrival != TI_ARRIVAL_PARKED) {
+        reason = why_not (self, request, arriving.remaining_ns, arrival == TI_ARRIVAL_NEW_UNTIED);
+        if (reason != TIED_REJECT_NONE) {
+            refuse (self, request, reason);
+            return;
+        }
     }
-    slot = admit (self, request, &arriving);
-    if (is_untied)
+    slot = admit (self, request, arriving);
+    if (arrival == TI_ARRIVAL_PARKED)
+        ti_replica_park (self, slot, tombstone_at);
+    else if (arrival == TI_ARRIVAL_NEW_UNTIED)
         ti_queue_slot (&self->queue, slot)->flags |= TI_SLOT_UNTIED;
 }

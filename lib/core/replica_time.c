@@ -101,12 +101,16 @@ static bool is_aside_due (const tied_replica_core_t *self)
 
 static tied_time_t aside_deadline (const tied_replica_core_t *self)
 {
-    uint32_t parked = ti_queue_aside (&self->queue, TI_SLOT_PARKED);
-    uint32_t claiming = ti_queue_aside (&self->queue, TI_SLOT_CLAIMING);
     tied_time_t due = TIED_NEVER;
+    uint32_t claiming;
+    uint32_t parked;
 
+    if (self->queue.parked + self->queue.claiming == 0)
+        return TIED_NEVER;
     if (is_aside_due (self))
         return self->now;
+    parked = ti_queue_aside (&self->queue, TI_SLOT_PARKED);
+    claiming = ti_queue_aside (&self->queue, TI_SLOT_CLAIMING);
     if (parked != TI_SLOT_NONE)
         due = ti_queue_tether_const (&self->queue, parked)->due;
     if (claiming != TI_SLOT_NONE)

@@ -220,15 +220,19 @@ struct tied_replica_action {
     uint32_t client; /* REJECT, REPLY, FORGET_CLIENT */
     uint32_t peer;   /* TELL_* */
     struct tied_call_id call;
-    uint8_t copy;                 /* REJECT, RUN, REPLY: this copy; TELL_*: this replica's copy */
-    uint8_t reason;               /* REJECT: enum tied_reject; CANCEL_RUNNING: enum tied_cancel */
-    uint32_t flags;               /* REPLY: enum tied_reply_flag */
-    tied_duration_t queue_ns;     /* RUN, REPLY: time from arrival to start */
-    tied_duration_t service_ns;   /* REPLY: time from start to finish */
+    uint8_t copy;   /* REJECT, RUN, REPLY: this copy; TELL_*: this replica's copy */
+    uint8_t reason; /* REJECT: enum tied_reject; CANCEL_RUNNING: enum tied_cancel */
+    uint32_t flags; /* REPLY: enum tied_reply_flag */
+    union {
+        tied_duration_t queue_ns; /* RUN, REPLY: time from arrival to start */
+        tied_duration_t age_ns;   /* TELL_CLAIM: how long the call is known */
+    };
+    union {
+        tied_duration_t service_ns; /* REPLY: time from start to finish */
+        uint64_t incarnation;       /* TELL_CLAIM: the peer's instance that is meant */
+    };
     tied_duration_t remaining_ns; /* RUN: what is left, TIED_NEVER if there is no deadline */
     struct tied_load load;        /* REJECT, REPLY */
-    tied_duration_t age_ns;       /* TELL_CLAIM: how long the copy is known */
-    uint64_t incarnation;         /* TELL_CLAIM: the peer's instance that is meant */
 };
 
 /**
