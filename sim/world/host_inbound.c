@@ -4,6 +4,15 @@
 
 #include "base/assert.h"
 
+/* The heads of the core's tables, on the way while the message is decoded. */
+#define FETCH_FROM 512u
+#define FETCH_SIZE 448u
+
+static inline void fetch (const struct world *self, uint32_t number)
+{
+    world_fetch ((const unsigned char *)self->replicas[number].core + FETCH_FROM, FETCH_SIZE);
+}
+
 /* ---- clients ---- */
 
 /* The replica's index for a connection, from its first message on; UINT32_MAX: there is none. */
@@ -151,8 +160,10 @@ void world_replica_receive (struct world *self, const struct sim_event *arrived)
     const uint32_t index = conn_index (self, number, arrived->a, (uint32_t)arrived->value);
     struct tied_message message;
     struct tied_replica_event event;
-    const int rc = tied_wire_decode (arrived->bytes, arrived->size, &message, NULL);
+    int rc;
 
+    fetch (self, number);
+    rc = tied_wire_decode (arrived->bytes, arrived->size, &message, NULL);
     TI_ASSERT (rc == 0);
     if (index == UINT32_MAX) {
         world_replica_forget (self, arrived);
@@ -253,12 +264,15 @@ void world_replica_hear (struct world *self, const struct sim_event *arrived)
     struct tied_message message;
     struct tied_replica_event event;
     struct world_call *call;
-    const int rc = tied_wire_decode (arrived->bytes, arrived->size, &message, NULL);
-    const bool is_untie = message.type == TIED_WIRE_UNTIE;
-    const uint8_t copy = message.u.tie.copy;
-    bool is_measured;
+    uint8_t copy;
+    bool is_untie, is_measured;
+    int rc;
 
+    fetch (self, number);
+    rc = tied_wire_decode (arrived->bytes, arrived->size, &message, NULL);
     TI_ASSERT (rc == 0);
+    is_untie = message.type == TIED_WIRE_UNTIE;
+    copy = message.u.tie.copy;
     if (hear_word (self, number, arrived->a - r->first, &message))
         return;
     event.type = is_untie ? TIED_REPLICA_EV_UNTIE : TIED_REPLICA_EV_STARTED;

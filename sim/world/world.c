@@ -47,8 +47,9 @@ static void fire (struct world *self, uint32_t timer)
 static void dispatch (struct world *self, const struct sim_event *event)
 {
     self->now = event->at;
-    world_mix (self, event->at);
-    world_mix (self, (uint64_t)event->kind << 56 ^ (uint64_t)event->a << 28 ^ event->b);
+    world_mix (self,
+               event->at ^ ((uint64_t)event->kind << 56 ^ (uint64_t)event->a << 28 ^ event->b) *
+                               UINT64_C (0xd1342543de82ef95));
     if (event->kind == SIM_EVENT_TIMER) {
         fire (self, event->a);
         return;
