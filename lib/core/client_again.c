@@ -14,12 +14,12 @@ void ti_client_add_instances (
 }
 
 /* Where a further copy goes: not where one could not be sent, rather not where one was refused or
- * lost. */
+ * lost or has failed. */
 static uint32_t choose_again (ti_core *self, uint32_t token)
 {
     const struct ti_race *race = &ti_call_at (self, token)->race;
     struct ti_pick_avoid avoid = {.soft_count = 0, .hard_count = 0};
-    ti_client_add_instances (self, token, race->refused | race->lost, avoid.soft,
+    ti_client_add_instances (self, token, race->refused | race->lost | race->failed, avoid.soft,
                              &avoid.soft_count);
     ti_client_add_instances (self, token, race->unsent, avoid.hard, &avoid.hard_count);
     const struct ti_pick pick = ti_client_picker (self);

@@ -2,10 +2,12 @@
 /*
  * A reply: it ends its call, or it is an application error that is not accepted while another copy
  * may do better. The first success wins; if all copies fail, the caller gets the error of the first
- * one, by copy number. Which errors wait is the method's setting.
+ * one, by copy number. Which errors wait is the method's setting; of an exclusive call none does,
+ * for it has run.
  *
- * An error is an answer: it takes its own copy out of the race and nothing else [CL-11], makes what
- * was planned go sooner [CL-25], and is never a reason to send the call once more [CL-18].
+ * An error is an answer: it takes its own copy out of the race, and the one that was dropped for
+ * it, and nothing else [CL-11]. It makes what was planned go sooner [CL-25], if the budget pays for
+ * a second execution, and is never a reason to send the call once more [CL-18].
  */
 #include "core/client_state.h"
 
@@ -14,7 +16,8 @@ static struct tied_client_event *kept_at (ti_core *self, uint32_t token)
     return TI_AT (struct tied_client_event, self, self->kept) + token;
 }
 
-/* Copies that answered, or were dropped by the one that did, are in the race no more. */
+/* Copies that answered, or were dropped by the one that did, are in the race no more. A dropped one
+ * is as good as refused: where it was, the call has not failed. */
 static void retire (ti_core *self, uint32_t token, const struct tied_client_event *reply)
 {
     struct ti_race *race = &ti_call_at (self, token)->race;
@@ -23,7 +26,7 @@ static void retire (ti_core *self, uint32_t token, const struct tied_client_even
         if (!(dropped & TI_RACE_BIT (copy)))
             continue;
         ti_client_unlink (self, token, copy);
-        ti_race_failed (race, copy);
+        ti_race_refused (race, copy, TIED_REJECT_NONE);
         self->counters.copies_lost_race++;
     }
     if (!(race->alive & TI_RACE_BIT (reply->u.reply.copy)))
@@ -46,12 +49,35 @@ static void keep (ti_core *self, uint32_t token, const struct tied_client_event 
     action->call = ti_call_id (self, call);
 }
 
-static void go_on_without (ti_core *self, uint32_t token)
+/* The planned copy 1 is all that is left. If the other replica was told of the start, it waits for
+ * the number 1 to drop it, so it gets another one. */
+static void send_sibling (ti_core *self, uint32_t token, bool was_told)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    struct ti_race *race = &call->race;
+    const struct ti_replica *r = ti_replica_at (self, call->sibling);
+    if (!ti_method_may_ask_other (ti_method_at (self, call->method))) {
+        race->is_planned = false;
+        ti_client_not_sent (self, call, TIED_NOT_SENT_BUDGET);
+        return;
+    }
+    if (!was_told) {
+        (void)ti_client_send_sibling (self, token, true);
+        return;
+    }
+    race->is_planned = false;
+    ti_client_not_sent (self, call, TIED_NOT_SENT_ANSWERED);
+    if (ti_race_may_send (race) && !ti_client_is_deadline_near (self, call) && r->is_usable &&
+        r->incarnation == call->sibling_instance)
+        ti_client_send_copy (self, token, race->next_copy, call->sibling, 0, TIED_NO_REPLICA);
+}
+
+static void go_on_without (ti_core *self, uint32_t token, const struct tied_client_event *reply)
 {
     struct ti_call *call = ti_call_at (self, token);
     enum ti_race_next next = ti_race_after_failure (&call->race);
     if (next == TI_RACE_SEND_TIED) {
-        (void)ti_client_send_sibling (self, token, true);
+        send_sibling (self, token, (reply->u.reply.flags & TIED_REPLY_SIBLING_TOLD) != 0);
         next = ti_race_after_failure (&call->race);
     }
     if (next == TI_RACE_END && call->race.is_hedge_planned && !call->is_waiting) {
@@ -72,14 +98,17 @@ void ti_client_answered (ti_core *self, uint32_t token, const struct tied_client
         ti_client_complete (self, token, TIED_OUTCOME_OK, reply);
         return;
     }
-    const bool waits = ti_method_waits_for_others (ti_method_at_const (self, call->method), status);
-    if (!waits || self->is_stopped || call->deadline <= self->now) {
+    if (call->mode == TIED_MODE_EXCLUSIVE ||
+        !ti_method_waits_for_others (ti_method_at_const (self, call->method), status)) {
         ti_client_complete (self, token, TIED_OUTCOME_APP_ERROR, reply);
         return;
     }
     keep (self, token, reply);
     retire (self, token, reply);
-    go_on_without (self, token);
+    if (self->is_stopped || call->deadline <= self->now)
+        ti_client_finish (self, token, TIED_OUTCOME_APP_ERROR);
+    else
+        go_on_without (self, token, reply);
 }
 
 void ti_client_finish (ti_core *self, uint32_t token, uint32_t outcome)

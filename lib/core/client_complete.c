@@ -270,7 +270,7 @@ void ti_client_complete (ti_core *self,
                                             .copies_sent = call->race.copies_sent,
                                             .winner = TIED_NO_REPLICA,
                                             .latency_ns = self->now - call->submitted};
-    done->may_have_executed = ti_race_may_have_executed (&call->race);
+    done->may_have_executed = reply || ti_race_may_have_executed (&call->race);
     if (call->race.tied)
         done->stagger_ns = call->stagger_ns;
     if (outcome == TIED_OUTCOME_REJECTED || outcome == TIED_OUTCOME_UNIMPLEMENTED ||

@@ -65,8 +65,8 @@ static uint32_t choose_of_pair (ti_core *self, uint32_t token)
     return ti_client_is_usable (self, c->replica) ? c->replica : TIED_NO_REPLICA;
 }
 
-/* Not where a copy is or will be, nor where one could not be sent [CL-19]; rather not where one was
- * refused or lost. */
+/* Not where a copy is or will be, nor where one has failed or could not be sent [CL-19]; rather not
+ * where one was refused or lost. */
 static uint32_t choose (ti_core *self, uint32_t token)
 {
     const struct ti_call *call = ti_call_at (self, token);
@@ -74,7 +74,7 @@ static uint32_t choose (ti_core *self, uint32_t token)
     struct ti_pick_avoid avoid = {.soft_count = 0, .hard_count = 0};
     ti_client_add_instances (self, token, race->refused | race->lost, avoid.soft,
                              &avoid.soft_count);
-    ti_client_add_instances (self, token, race->alive | race->unsent, avoid.hard,
+    ti_client_add_instances (self, token, race->alive | race->unsent | race->failed, avoid.hard,
                              &avoid.hard_count);
     if (race->is_planned)
         avoid.hard[avoid.hard_count++] = call->sibling_instance;

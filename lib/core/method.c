@@ -285,6 +285,11 @@ bool ti_method_may_send_again (struct ti_method *self)
     return ti_budget_overdraw (&self->budget);
 }
 
+bool ti_method_may_ask_other (struct ti_method *self)
+{
+    return !self->policy.is_off && ti_budget_take (&self->budget);
+}
+
 void ti_method_extra (struct ti_method *self, tied_time_t now)
 {
     self->counters.extra_copies++;

@@ -91,6 +91,10 @@ void ti_method_hedge_unsent (struct ti_method *self);
 /* A re-issue after a loss, or the last try after refusals. */
 bool ti_method_may_send_again (struct ti_method *self);
 
+/* After an error that waits: may the copy that was planned go, though its call has run? Takes a
+ * token, since without a limit an outage would double its own load. */
+bool ti_method_may_ask_other (struct ti_method *self);
+
 /* An extra copy was sent; was refused. */
 void ti_method_extra (struct ti_method *self, tied_time_t now);
 void ti_method_refused (struct ti_method *self, tied_time_t now);

@@ -7,7 +7,7 @@
  * 3. a call that is not idempotent has at most one copy that may run or may have run;
  * 4. CANCEL goes out only with the COMPLETE of its call, once per replica, never to the winner;
  * 5. a call whose deadline has passed is ended, or the core asks for another step at once;
- * 6. may_have_executed is false exactly if no copy may run or may have run;
+ * 6. may_have_executed is false exactly if no copy answered, may run or may have run;
  * 7. the core's own check holds.
  */
 #include "client_rig.h"
@@ -60,8 +60,10 @@ judge_hedge (const struct rig *rig, struct rig_call *call, const struct tied_cli
     if (action->u.request.copy < 2 ||
         (action->u.request.flags & (TIED_REQUEST_LAST | TIED_REQUEST_REISSUE)))
         return;
-    CHECK_U64 (rig->now, >=, call->hedge_from);
-    CHECK_U64 (++call->hedges, ==, 1);
+    if (!call->has_failed)
+        CHECK_U64 (rig->now, >=, call->hedge_from);
+    /* In place of the planned copy 1 there may be another one. */
+    CHECK_U64 (++call->hedges, <=, call->has_failed ? 2 : 1);
     call->hedge = action->u.request.copy;
     /* Unless it goes to one of a pair that is still one. */
     if (call->fate[0] == RIG_COPY_OUT && call->fate[1] == RIG_COPY_OUT && is_of_pair (call, action))
@@ -107,7 +109,8 @@ static void judge_send (struct rig *rig, const struct tied_client_action *action
 static void judge_complete (struct rig *rig, const struct tied_client_action *action)
 {
     struct rig_call *call = &rig->calls[action->token];
-    bool may_have = false;
+    /* An answer is an execution, whatever the same copy said before. */
+    bool may_have = action->u.completion.winner != TIED_NO_REPLICA;
     CHECK_TRUE (call->is_live);
     CHECK_U64 (call->id.sequence, ==, action->call.sequence);
     CHECK_U64 (action->u.completion.copies_sent, ==, call->sends);
@@ -177,7 +180,9 @@ static void judge (struct rig *rig, const struct tied_client_event *ev, uint32_t
             break;
         case TIED_CLIENT_ACT_KEEP_REPLY:
             CHECK_U64 (ev->type, ==, TIED_CLIENT_EV_REPLY);
+            CHECK_U64 (ev->u.reply.status, !=, 0);
             CHECK_TRUE (rig->calls[action->token].is_live);
+            rig->calls[action->token].has_failed = true;
             break;
         case TIED_CLIENT_ACT_COMPLETE:
             judge_complete (rig, action);
@@ -194,7 +199,7 @@ static void judge (struct rig *rig, const struct tied_client_event *ev, uint32_t
 static void note_never_there (const struct rig *rig, struct rig_call *call, uint8_t copy)
 {
     if (call->fate[0] != RIG_COPY_OUT || call->fate[1] != RIG_COPY_OUT || call->tied != 2 ||
-        call->hedges == 0 || call->hedge != copy || call->last_copy != copy ||
+        call->has_failed || call->hedges == 0 || call->hedge != copy || call->last_copy != copy ||
         call->deadline <= rig->now)
         return;
     call->fate[copy] = RIG_COPY_NONE;
@@ -331,6 +336,21 @@ void rig_reply (
     struct tied_client_event ev = {.type = TIED_CLIENT_EV_REPLY, .replica = replica};
     ev.u.reply.call = call;
     ev.u.reply.copy = copy;
+    ev.u.reply.flags = flags;
+    CHECK_I64 (rig_step (rig, &ev), ==, 0);
+}
+
+void rig_fail (struct rig *rig,
+               uint32_t replica,
+               struct tied_call_id call,
+               uint8_t copy,
+               uint32_t status,
+               uint32_t flags)
+{
+    struct tied_client_event ev = {.type = TIED_CLIENT_EV_REPLY, .replica = replica};
+    ev.u.reply.call = call;
+    ev.u.reply.copy = copy;
+    ev.u.reply.status = status;
     ev.u.reply.flags = flags;
     CHECK_I64 (rig_step (rig, &ev), ==, 0);
 }

@@ -22,6 +22,7 @@ enum rig_copy_fate {
 struct rig_call {
     bool is_live;
     bool is_idempotent;
+    bool has_failed; /* an error was kept: what was planned may go at once */
     struct tied_call_id id;
     tied_time_t deadline;
     tied_time_t hedge_from; /* no hedge before that time; TIED_NEVER: none at all */
@@ -74,6 +75,13 @@ void rig_reply (
     struct rig *rig, uint32_t replica, struct tied_call_id call, uint8_t copy, uint32_t flags);
 void rig_reject (
     struct rig *rig, uint32_t replica, struct tied_call_id call, uint8_t copy, uint8_t reason);
+/* An application error. */
+void rig_fail (struct rig *rig,
+               uint32_t replica,
+               struct tied_call_id call,
+               uint8_t copy,
+               uint32_t status,
+               uint32_t flags);
 int rig_send_failed (struct rig *rig, uint32_t replica, struct tied_call_id call, uint8_t copy);
 int rig_cancel (struct rig *rig, struct tied_call_id call);
 

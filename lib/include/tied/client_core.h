@@ -91,7 +91,8 @@ struct tied_client_core_options {
     X (copies_primary)  /* of those, number 0 */                                                   \
     X (copies_tied)     /* number 1 of a tied pair */                                              \
     X (copies_hedged)   /* sent because the others were slow, or instead of a re-issue */          \
-    X (copies_reissued) /* after a loss, or the last try after refusals */                         \
+    X (copies_reissued) /* after a loss, the last try after refusals, or at the sibling because    \
+                           copy 0 had failed before copy 1 was sent */                             \
     X (copies_won)                                                                                 \
     X (copies_lost_race)                                                                           \
     X (copies_failed) /* answered with an error for which the call waits for another copy */       \
@@ -100,7 +101,8 @@ struct tied_client_core_options {
     X (copies_abandoned)                                                                           \
     X (wins_tied)       /* calls that copy 1 won */                                                \
     X (wins_hedged)     /* calls that a hedge won */                                               \
-    X (duplicates)      /* replies that say, or late replies that show, that two copies ran */     \
+    X (duplicates)      /* replies that say, or late replies that show, that two copies ran; not   \
+                           what was sent because one had failed */                                 \
     X (late_replies)    /* for a call of this client that has ended */                             \
     X (foreign_replies) /* with another epoch, or from a replica that has no such copy */          \
     X (late_rejects)                                                                               \
