@@ -73,6 +73,7 @@ int main (int argc, char **argv)
          .argument = "single|tied",
          .help = "one copy, or two that name each other; default tied",
          .commands = "call",
+         .given = &app.has_mode,
          .choices = mode_names},
         {.name = "idempotent",
          .kind = TI_CLI_CHOICE,
@@ -81,7 +82,16 @@ int main (int argc, char **argv)
          .help =
              "whether the method may run twice; no means one copy; default yes, unlike the library",
          .commands = "call",
+         .given = &app.has_idempotent,
          .choices = yes_no},
+        {.name = "policies",
+         .kind = TI_CLI_STRING,
+         .value = &app.policy_file,
+         .argument = "FILE",
+         .help = "settings of methods (docs/policy.md). A call follows them where --mode and "
+                 "--idempotent do not say otherwise; bench measures them as the policy file, and "
+                 "reads them anew on SIGHUP",
+         .commands = "call bench"},
         {.name = "verbose",
          .letter = 'v',
          .kind = TI_CLI_FLAG,
@@ -125,7 +135,9 @@ int main (int argc, char **argv)
              "cost at most 5% of the calls unless @SHARE follows, as in tied+hedge:auto@2%; "
              "with /governed or /ungoverned, and with /random, /informed or "
              "/round-robin for the choice of replicas (tied:1ms/random); without it single is "
-             "random and tied is informed; at most 8; default single and tied",
+             "random and tied is informed; file is what --policies says; at most 8; default single "
+             "and "
+             "tied, or single and file",
          .commands = "bench"},
         {.name = "method",
          .kind = TI_CLI_STRING,

@@ -18,9 +18,11 @@ struct app {
     struct ti_pairs replicas;
     uint64_t stagger_ns; /* of ties that name none; TIED_STAGGER_AUTO: measured */
     uint64_t timeout_ns;
+    const char *policy_file; /* NULL: none */
     /* call */
     uint32_t mode;
     uint32_t is_idempotent;
+    bool has_mode, has_idempotent;
     bool is_verbose;
     /* bench */
     bool has_rate, has_outstanding;

@@ -108,7 +108,7 @@ void bench_attribute (struct bench *self, struct bench_policy *policy)
     result->executions += growth (self, "executed");
     /* Each side of a duplicate pair sees the other's STARTED too late; one may get lost. */
     result->duplicates += (growth (self, "started_late") + 1) / 2;
-    if (policy->policy.settings.hedge.kind != TIED_HEDGE_RULE_NEVER)
+    if (bench_settings (self, policy).hedge.kind != TIED_HEDGE_RULE_NEVER)
         result->duplicates = runs_above_answers (result);
     /* STARTED only: what a client cancels is another matter, and most of it is too late to help. */
     result->cancels.sent += growth (self, "started_sent");
@@ -183,7 +183,9 @@ static int make_client (struct bench *self, struct bench_policy *policy)
         return TI_EXIT_FAILED;
     if (settings.stagger_ns == TIED_STAGGER_AUTO)
         settings.stagger_ns = self->app->stagger_ns;
-    if (tied_client_set_policy (policy->client, "*", &settings) != 0)
+    if (policy->policy.is_of_file && bench_load_file (self, policy) != 0)
+        return TI_EXIT_FAILED;
+    if (!policy->policy.is_of_file && tied_client_set_policy (policy->client, "*", &settings) != 0)
         return app_fail ("policy %s: the client refuses its settings", policy->policy.name);
     return app_await_replicas (self->app, policy->client, self->app->timeout_ns);
 }
@@ -195,6 +197,8 @@ static int add_policy (struct bench *self, const char *text)
 
     if (policy_parse (text, &added->policy, why) != 0)
         return ti_cli_error (self->app->cli, "--policy: %s", why);
+    if (added->policy.is_of_file && !self->app->policy_file)
+        return ti_cli_error (self->app->cli, "--policy %s: needs --policies FILE", text);
     self->policies_count++;
     return 0;
 }
@@ -214,7 +218,7 @@ static int read_policies (struct bench *self)
     if (rc == 0 && given->count == 0)
         rc = add_policy (self, "single");
     if (rc == 0 && given->count == 0)
-        rc = add_policy (self, "tied");
+        rc = add_policy (self, self->app->policy_file ? POLICY_OF_FILE : "tied");
     return rc;
 }
 
@@ -307,6 +311,7 @@ static int report (struct bench *self)
     int rc;
 
     fill_loads (self);
+    bench_report_settings (self);
     if (ti_report_write_table (&self->report, stdout) != 0)
         return app_fail ("cannot write to standard output: %s", strerror (errno));
     printf ("\n%s\n", ti_report_sentence (&self->report, sentence));
@@ -371,6 +376,8 @@ int app_bench (struct app *app)
         rc = read_policies (&bench);
     if (rc != 0)
         return rc;
+    if (app->policy_file)
+        bench_catch_reloads (&bench);
     /* The kernel may end a sleep 50 us late by default, which arrivals would show. */
     (void)prctl (PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
     rc = start_recording (&bench);

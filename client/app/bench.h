@@ -46,6 +46,7 @@ struct bench {
     uint64_t total_ns, done_ns; /* of all slices, for the progress line */
     tied_time_t shown_at;
     struct ti_recording recording;
+    uint64_t reloads, reload_errors; /* of the policy file, the first reading not counted */
 };
 
 /* Send one slice of load and wait for the end of every call. measured: keep the figures. 0, or an
@@ -57,6 +58,17 @@ int bench_slice (struct bench *self,
                  bool is_measured);
 /* Keep the clients that are not in use alive. */
 void bench_idle (struct bench *self);
+
+/* bench_policies.c: SIGHUP asks for the policy file to be read anew, from now on. */
+void bench_catch_reloads (const struct bench *self);
+/* Read it into the policy's client. 0, or an exit code after a line; then nothing has changed. */
+int bench_load_file (const struct bench *self, struct bench_policy *policy);
+/* If it was asked for; one line says what came of it. */
+void bench_reload (struct bench *self);
+/* What the policy's calls are made with now. */
+struct tied_policy bench_settings (const struct bench *self, const struct bench_policy *policy);
+/* Into the report: the settings in use, what they did, and how often they were read. */
+void bench_report_settings (struct bench *self);
 
 /* Read all counters when the replicas are at rest. */
 void bench_read_rested (struct bench *self, struct replica_stats *out);

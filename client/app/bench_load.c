@@ -14,6 +14,8 @@
 #include "bench.h"
 #include "zmq/clock.h"
 
+/* A signal is looked for at least this often. */
+#define LOOK_EVERY TIED_MS (50)
 /* Clients of the policies whose turn it is not are looked after this often while there is no rest.
  */
 #define IDLE_EVERY TIED_MS (1)
@@ -21,6 +23,7 @@
 
 void bench_idle (struct bench *self)
 {
+    bench_reload (self);
     for (uint32_t i = 0; i < APP_POLICIES_MAX; i++) {
         if (self->policies[i].client)
             (void)!tied_client_poll (self->policies[i].client, 0);
@@ -144,8 +147,9 @@ static void
 collect (struct bench *self, struct bench_policy *policy, tied_time_t until, bool is_measured)
 {
     struct tied_reply reply;
-    tied_duration_t wait = ti_time_sub (until, ti_clock_now ());
+    tied_duration_t wait = ti_min (ti_time_sub (until, ti_clock_now ()), LOOK_EVERY);
 
+    bench_reload (self);
     if (self->policies_count > 1 && tied_client_poll (policy->client, 0) == 0) {
         wait_for_all (self, until);
         wait = 0;

@@ -79,7 +79,7 @@ int app_call (struct app *app, const struct ti_cli_result *line)
     struct tied_call call;
     struct tied_reply reply;
     const char *body = line->operands_count > 1 ? line->operands[1] : "";
-    char quoted[TI_QUOTE_MAX];
+    char quoted[TI_QUOTE_MAX], why[TIED_POLICIES_ERROR_MAX];
     tied_client_t *client;
     int rc;
 
@@ -90,12 +90,20 @@ int app_call (struct app *app, const struct ti_cli_result *line)
     client = app_connect (app, &options, 0, app->replicas.count);
     if (!client)
         return TI_EXIT_FAILED;
+    if (app->policy_file &&
+        tied_client_load_policies (client, app->policy_file, why, sizeof why) != 0) {
+        tied_client_destroy (&client);
+        return app_fail ("%s", why);
+    }
     /* A tied call is worth waiting for its second replica, but not more than a moment. */
     (void)!tied_client_wait_ready (client, app->replicas.count,
                                    ti_min (app->timeout_ns / 4, TIED_MS (250)));
     tied_call_init (&call, line->operands[0], body, strlen (body));
-    call.mode = app->mode;
-    call.is_idempotent = app->is_idempotent != 0;
+    /* A file speaks unless the command line does. */
+    if (!app->policy_file || app->has_mode)
+        call.mode = app->mode;
+    if (!app->policy_file || app->has_idempotent)
+        call.is_idempotent = app->is_idempotent != 0;
     rc = tied_client_call (client, &call, &reply);
     if (rc != 0) {
         rc = app_fail ("call %s: %s", ti_quote (call.method, quoted), tied_error_text (rc));

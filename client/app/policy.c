@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "policy.h"
 
+#include <string.h>
+
 #include "tools/policy_text.h"
 
 static const struct ti_policy_grammar grammar = {
@@ -11,6 +13,12 @@ static const struct ti_policy_grammar grammar = {
 int policy_parse (const char *text, struct policy *out, char why[TI_CLI_WHY_MAX])
 {
     struct ti_policy_text policy;
+
+    if (strcmp (text, POLICY_OF_FILE) == 0) {
+        *out = (struct policy){.name = text, .is_of_file = true, .pick = TIED_PICK_INFORMED};
+        tied_policy_init (&out->settings);
+        return 0;
+    }
     int rc = ti_policy_parse (text, &grammar, &policy, why);
 
     if (rc)

@@ -50,6 +50,20 @@ static void each_part_means_what_it_says (void **state)
     }
 }
 
+static void file_stands_for_a_policy_file (void **state)
+{
+    struct policy policy;
+    char why[TI_CLI_WHY_MAX];
+
+    (void)state;
+    CHECK_I64 (policy_parse ("file", &policy, why), ==, 0);
+    CHECK_TRUE (policy.is_of_file);
+    CHECK_U64 (policy.pick, ==, TIED_PICK_INFORMED);
+    CHECK_I64 (policy_parse ("tied", &policy, why), ==, 0);
+    CHECK_TRUE (!policy.is_of_file);
+    CHECK_I64 (policy_parse ("file:1ms", &policy, why), <, 0);
+}
+
 static void what_is_no_policy_is_refused_with_a_reason (void **state)
 {
     static const char *const texts[] = {"",
@@ -84,6 +98,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (each_part_means_what_it_says),
+        cmocka_unit_test (file_stands_for_a_policy_file),
         cmocka_unit_test (what_is_no_policy_is_refused_with_a_reason),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
