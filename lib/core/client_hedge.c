@@ -9,7 +9,8 @@
  * client is not told. It asks copy 1's replica first, for mostly copy 0 starts. A replica that
  * holds the call refuses as a duplicate, and then the hedge was never there: the other one is
  * asked. If both hold it, the call still waits in both queues, where a third copy is no use: it is
- * asked again after as much time as it has been pending.
+ * asked again after as much time as it has been pending. A stagger that is longer than the delay ends
+ * with it: copy 1 goes first, so that there is a pair.
  *
  * What forbids a hedge only skips it: a call never ends for the want of one [CL-02]. One that fails
  * retires only itself while another copy is alive [CL-11].
@@ -96,6 +97,8 @@ void ti_client_send_hedge (ti_core *self, uint32_t token)
         return;
     }
     uint32_t replica = choose (self, token);
+    if (replica == TIED_NO_REPLICA && race->is_planned)
+        (void)ti_client_send_sibling (self, token, false);
     if (replica == TIED_NO_REPLICA)
         replica = choose_of_pair (self, token);
     if (replica == TIED_NO_REPLICA) {

@@ -688,6 +688,41 @@ static void a_hedge_before_the_stagger_keeps_off_the_planned_sibling (void **sta
     }
 }
 
+static void a_hedge_before_the_stagger_brings_the_only_other_replica_both_copies (void **state)
+{
+    (void)state;
+    for (int is_held = 0; is_held < 2; is_held++) {
+        struct rig rig;
+        setup (&rig, 2);
+        struct tied_client_submit call = make (&rig, TIED_MODE_TIED, MS (2));
+        call.stagger_ns = MS (8);
+        submit (&rig, &call);
+        const uint32_t sibling = request (&rig, 0)->u.request.sibling;
+        advance (&rig, MS (2));
+        CHECK_U64 (requests (&rig), ==, 3);
+        CHECK_U64 (request (&rig, 1)->u.request.copy, ==, 1);
+        CHECK_U64 (request (&rig, 1)->u.request.flags & TIED_REQUEST_TIED, !=, 0);
+        CHECK_U64 (request (&rig, 2)->u.request.copy, ==, 2);
+        CHECK_U64 (request (&rig, 2)->u.request.flags & TIED_REQUEST_TIED, ==, 0);
+        CHECK_U64 (request (&rig, 1)->replica, ==, sibling);
+        CHECK_U64 (request (&rig, 2)->replica, ==, sibling);
+        /* It holds copy 1: then the other one dropped its own. */
+        if (is_held) {
+            refuse (&rig, 2, TIED_REJECT_DUPLICATE);
+            CHECK_U64 (requests (&rig), ==, 4);
+            CHECK_U64 (request (&rig, 3)->u.request.copy, ==, 2);
+            CHECK_U64 (request (&rig, 3)->replica, ==, request (&rig, 0)->replica);
+        }
+        advance (&rig, MS (6));
+        CHECK_U64 (requests (&rig), ==, is_held ? 4 : 3);
+        answer (&rig, 2 + (uint32_t)is_held);
+        CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_OK);
+        CHECK_U64 (rig_done (&rig)->hedge_not_sent, ==, TIED_NOT_SENT_NONE);
+        CHECK_U64 (rig_counters (&rig)->wins_hedged, ==, 1);
+        rig_stop (&rig);
+    }
+}
+
 static void a_hedge_resolves_the_doubt_about_a_tied_copy (void **state)
 {
     struct rig rig;
@@ -790,6 +825,7 @@ int main (void)
         cmocka_unit_test (a_tied_call_is_hedged_at_a_third_instance_and_completes_once),
         cmocka_unit_test (CL_10_a_hedge_is_cancelled_though_the_sibling_was_told),
         cmocka_unit_test (a_hedge_before_the_stagger_keeps_off_the_planned_sibling),
+        cmocka_unit_test (a_hedge_before_the_stagger_brings_the_only_other_replica_both_copies),
         cmocka_unit_test (a_hedge_resolves_the_doubt_about_a_tied_copy),
         cmocka_unit_test (CL_26_hedges_that_end_in_any_way_leave_none_in_flight),
     };
