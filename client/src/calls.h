@@ -29,6 +29,7 @@ enum ti_client_call_state {
 struct ti_client_call {
     enum ti_client_call_state state;
     bool to_queue;
+    bool is_repeated;         /* ENDED: the answer is an earlier one's with the same key */
     bool has_body;            /* ENDED: body holds the frame with the reply's bytes */
     uint32_t next;            /* FREE: free list; else chain of the id lookup */
     struct tied_call_id id;   /* LIVE, ENDED */

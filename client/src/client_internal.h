@@ -53,6 +53,7 @@ struct ti_delivery {
     struct tied_call_id call;
     struct ti_envelope *envelope;
     struct tied_view body;
+    bool is_repeated;
 };
 
 enum ti_seat {

@@ -114,6 +114,7 @@ static void take_body (tied_client_t *self, struct ti_client_call *call)
     struct ti_envelope *envelope = delivery->envelope;
     zmq_msg_t *frame = envelope->has_body ? &envelope->body : &envelope->header;
 
+    call->is_repeated = delivery->is_repeated;
     if (delivery->body.size == 0)
         return;
     call->body_offset =
@@ -143,6 +144,7 @@ static void drop_body (struct ti_client_call *call)
     if (call->has_body)
         zmq_msg_close (&call->body);
     call->has_body = false;
+    call->is_repeated = false;
     call->body_size = 0;
 }
 

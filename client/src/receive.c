@@ -28,6 +28,7 @@ static void on_reply (tied_client_t *self,
         event.u.reply.status = TIED_STATUS_REPLY_TOO_LARGE;
     }
     event.u.reply.flags = reply->flags;
+    delivery.is_repeated = (reply->flags & TIED_REPLY_REPEATED) != 0;
     event.u.reply.queue_ns = ti_ns_from_us (reply->queue_us);
     event.u.reply.service_ns = ti_ns_from_us (reply->service_us);
     event.u.reply.load = reply->load;

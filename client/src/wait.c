@@ -26,6 +26,7 @@ int ti_wait_collect (tied_client_t *self, uint32_t token, struct tied_reply *out
     *out = (struct tied_reply){.struct_size = sizeof *out,
                                .id = call->id,
                                .user = call->user,
+                               .is_repeated = call->is_repeated,
                                .body_size = call->body_size,
                                .details = call->completion,
                                .reserved = frame};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What arrives at the client endpoint. Nothing here trusts a byte of it. */
+#include "base/assert.h"
 #include "base/util.h"
 #include "engine.h"
 #include "zmq/clock.h"
@@ -142,12 +143,41 @@ static bool is_report (const struct tied_view *method)
            memcmp (method->data, TI_REPORT_METHOD, method->size) == 0;
 }
 
-static void on_request (tied_replica_t *self,
-                        struct ti_envelope *envelope,
-                        const struct tied_wire_request *request)
+/* What the key says of the request; changes the verdict. true: it is settled. */
+static bool is_settled_by_key (tied_replica_t *self,
+                               struct ti_envelope *envelope,
+                               const struct tied_wire_request *request,
+                               uint32_t client,
+                               uint8_t *verdict)
+{
+    self->is_arrival_first = false;
+    /* What the core would refuse in any case is not looked for. */
+    if (request->key.size == 0 || self->results.max == 0 || request->remaining_us == 0 ||
+        (*verdict != TIED_REJECT_NONE && *verdict != TIED_REJECT_FULL) ||
+        (request->incarnation != 0 && request->incarnation != self->options.core.incarnation))
+        return false;
+    switch (ti_keys_arrive (self, envelope, request, client, *verdict == TIED_REJECT_FULL)) {
+    case TI_KEY_NONE:
+        return false;
+    case TI_KEY_FIRST:
+        self->is_arrival_first = true;
+        return false;
+    case TI_KEY_NO_ROOM:
+        *verdict = TIED_REJECT_FULL;
+        return false;
+    case TI_KEY_SETTLED:
+        return true;
+    }
+    TI_UNREACHABLE ();
+}
+
+void ti_clients_on_request (tied_replica_t *self,
+                            struct ti_envelope *envelope,
+                            const struct tied_wire_request *request)
 {
     uint32_t client = client_of (self, envelope);
     struct tied_replica_event event = {.type = TIED_REPLICA_EV_REQUEST};
+    uint8_t verdict;
 
     if (is_report (&request->method) && body_size (envelope, request) <= self->options.body_max) {
         client_seen (self, client);
@@ -156,6 +186,11 @@ static void on_request (tied_replica_t *self,
     }
     if (client == TI_ROUTE_NONE) {
         refuse_stranger (self, envelope, request);
+        return;
+    }
+    verdict = verdict_of (self, envelope, request);
+    if (is_settled_by_key (self, envelope, request, client, &verdict)) {
+        client_seen (self, client);
         return;
     }
     event.u.request =
@@ -169,7 +204,7 @@ static void on_request (tied_replica_t *self,
                                       .sibling = TIED_NO_PEER,
                                       .sibling_named = request->sibling.size > 0,
                                       .sibling_incarnation = request->sibling_incarnation,
-                                      .verdict = verdict_of (self, envelope, request)};
+                                      .verdict = verdict};
     if (request->sibling.size > 0)
         event.u.request.sibling =
             ti_names_find (&self->peer_names, request->sibling.data, request->sibling.size);
@@ -192,6 +227,8 @@ static void on_cancel (tied_replica_t *self,
         .type = TIED_REPLICA_EV_CANCEL,
         .u.cancel = {.client = client, .call = cancel->call, .reason = cancel->reason}};
 
+    if (self->held_count > 0)
+        ti_keys_cancel (self, envelope, cancel->call);
     if (client != TI_ROUTE_NONE)
         (void)!ti_replica_step (self, &event);
 }
@@ -205,7 +242,7 @@ static void on_message (tied_replica_t *self, struct ti_envelope *envelope)
         return;
     switch (in.type) {
     case TIED_WIRE_REQUEST:
-        on_request (self, envelope, &in.u.request);
+        ti_clients_on_request (self, envelope, &in.u.request);
         return;
     case TIED_WIRE_CANCEL:
         on_cancel (self, envelope, &in.u.cancel);

@@ -79,6 +79,8 @@ static bool is_due (const tied_replica_t *self)
 
 static void receive (tied_replica_t *self, bool may_stop)
 {
+    if ((self->dirty & TI_DIRTY_KEYS) && ti_keys_drain (self))
+        self->dirty &= ~(unsigned)TI_DIRTY_KEYS;
     if ((self->dirty & TI_DIRTY_PEERS) && ti_peers_drain (self))
         self->dirty &= ~(unsigned)TI_DIRTY_PEERS;
     if ((self->dirty & TI_DIRTY_LINKS) && ti_links_drain (self))
@@ -141,6 +143,8 @@ void ti_engine_turn (tied_replica_t *self, bool may_stop)
     receive (self, may_stop);
     for (int i = 0; i < TIMEOUTS_MAX && is_due (self); i++)
         (void)!ti_replica_step (self, &timeout);
+    if (ti_results_deadline (&self->results) <= self->now)
+        ti_keys_age (self);
 }
 
 struct tied_request *ti_engine_take (tied_replica_t *self)
@@ -162,12 +166,17 @@ void ti_replica_settle (tied_replica_t *self, bool looks_again)
     ti_engine_turn (self, true);
     /* Copies that came in the meantime may expire before all that the waiters know of. */
     if (self->waiting > 0)
-        ti_engine_arm (self, tied_replica_core_deadline (self->core));
+        ti_engine_arm (self, ti_engine_deadline (self));
     if (self->is_parked)
         (void)pthread_cond_broadcast (&self->changed);
     if ((self->dirty != 0 && self->waiting > 0) ||
         (self->waiting_workers > 0 && ti_engine_can_run (self)))
         ti_loop_kick (self->loop);
+}
+
+tied_time_t ti_engine_deadline (const tied_replica_t *self)
+{
+    return ti_min (tied_replica_core_deadline (self->core), ti_results_deadline (&self->results));
 }
 
 void ti_engine_arm (tied_replica_t *self, tied_time_t at)
@@ -196,7 +205,7 @@ void ti_engine_wait (tied_replica_t *self, tied_time_t until, bool can_work)
     int count;
 
     TI_ASSERT (self->dirty == 0);
-    ti_engine_arm (self, tied_replica_core_deadline (self->core));
+    ti_engine_arm (self, ti_engine_deadline (self));
     self->waiting++;
     self->waiting_workers += can_work;
     ti_engine_unlock (self);

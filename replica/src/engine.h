@@ -25,6 +25,7 @@
 #include <tied/wire.h>
 
 #include "names.h"
+#include "results.h"
 #include "routes.h"
 #include "zmq/link.h"
 #include "zmq/loop.h"
@@ -56,7 +57,8 @@ enum ti_dirty {
     TI_DIRTY_CLIENTS = 1 << 0,
     TI_DIRTY_PEERS = 1 << 1,
     TI_DIRTY_LINKS = 1 << 2, /* those with peer.is_dirty */
-    TI_DIRTY_ALL = 7
+    TI_DIRTY_ALL = 7,
+    TI_DIRTY_KEYS = 1 << 3 /* no socket: requests that were set aside are due */
 };
 
 /* Tags of the loop: link i has TI_TAG_LINK + i. */
@@ -118,6 +120,9 @@ struct tied_request {
     int cancel_fd; /* -1: not asked for */
     tied_cancelled_fn *on_cancel;
     void *on_cancel_arg;
+    uint32_t client;                   /* index */
+    uint32_t result;                   /* the entry of its key, TI_RESULT_NONE */
+    bool is_forgotten;                 /* its answer is not kept */
     struct tied_view key, traceparent; /* into header; size 0: none */
     char traceparent_text[TIED_WIRE_TRACEPARENT_MAX + 1];
     uint8_t attempts_left;
@@ -148,6 +153,12 @@ struct tied_replica {
     const struct tied_wire_request *arrived; /* its header */
     uint32_t arrived_method;                 /* its method's index */
     bool is_arrival_settled;                 /* it was kept, or its fate is told */
+    bool is_arrival_first;                   /* of arrived_key: admitted, it is the holder */
+    struct ti_result_key arrived_key;
+    struct ti_results results;
+    struct ti_held *held_first, *held_last; /* set aside, keys.c; oldest first */
+    uint32_t held_count;
+    tied_time_t held_since; /* one of them arrives anew: since when it waits; else 0 */
     struct tied_replica_event follow_ups[TI_FOLLOW_UPS_MAX];
     uint32_t follow_ups_count;
     uint32_t gone_count;     /* CLIENT_GONE among them */
@@ -218,6 +229,8 @@ void ti_engine_wait (tied_replica_t *self, tied_time_t until, bool can_work);
 /* Messages are left; read the clock. true: the caller's time is over and it has looked often
    enough: a flood of messages that start nothing must not keep it. */
 bool ti_engine_is_flooded (tied_replica_t *self, tied_time_t until, uint32_t turns);
+/* When somebody has to look even if nothing happens. */
+tied_time_t ti_engine_deadline (const tied_replica_t *self);
 /* Have the loop wake a waiter at this time. */
 void ti_engine_arm (tied_replica_t *self, tied_time_t at);
 
@@ -238,6 +251,10 @@ bool ti_links_drain (tied_replica_t *self);
 void ti_fill_welcome (tied_replica_t *self,
                       const struct tied_wire_hello *hello,
                       struct tied_message *out);
+/* client_of () knows the sender, or it is refused. */
+void ti_clients_on_request (tied_replica_t *self,
+                            struct ti_envelope *envelope,
+                            const struct tied_wire_request *request);
 /* Decode, counting what is wrong; has_body must fit the message. */
 bool ti_decode (tied_replica_t *self, struct ti_envelope *envelope, struct tied_message *out);
 /* true: HELLO is in the pipe to this peer, ahead of all that follows. */
@@ -247,6 +264,31 @@ int ti_answer (tied_replica_t *self,
                void *sock,
                struct ti_envelope *to,
                struct tied_message *message);
+
+/* keys.c: requests with an idempotency key, if results_max is not 0. */
+enum ti_key_verdict {
+    TI_KEY_NONE = 0, /* let it through; its key is another copy's business */
+    TI_KEY_FIRST,    /* let it through; if it is admitted its result is for all with the key */
+    TI_KEY_NO_ROOM,  /* refuse it as full, if it would be kept */
+    TI_KEY_SETTLED   /* answered, or set aside with its frames */
+};
+enum ti_key_verdict ti_keys_arrive (tied_replica_t *self,
+                                    struct ti_envelope *envelope,
+                                    const struct tied_wire_request *request,
+                                    uint32_t client,
+                                    bool is_out_of_bytes);
+/* The FIRST that has just arrived has this slot. */
+void ti_keys_admitted (tied_replica_t *self, struct tied_request *request);
+/* It leaves without a run; its handler has answered. */
+void ti_keys_left (tied_replica_t *self, struct tied_request *request);
+void ti_keys_finished (tied_replica_t *self, struct tied_request *request);
+/* What a CANCEL and the end of a client mean for those that were set aside. */
+void ti_keys_cancel (tied_replica_t *self, struct ti_envelope *from, struct tied_call_id call);
+void ti_keys_forget_client (tied_replica_t *self, const struct ti_route *route);
+/* Let those that are due arrive anew. true: all of them. */
+bool ti_keys_drain (tied_replica_t *self);
+void ti_keys_age (tied_replica_t *self);
+void ti_keys_deinit (tied_replica_t *self);
 
 /* children.c */
 void ti_children_cancel (struct tied_request *request);

@@ -85,7 +85,7 @@ static int poll_until (tied_replica_t *self, tied_time_t until)
     }
     if (self->dirty != 0 || ti_engine_can_run (self))
         ti_loop_kick (self->loop);
-    ti_engine_arm (self, tied_replica_core_deadline (self->core));
+    ti_engine_arm (self, ti_engine_deadline (self));
     return served;
 }
 

@@ -16,6 +16,10 @@ void tied_replica_options_init (struct tied_replica_options *options)
     options->reply_queue = 10000;
     options->queue_bytes = UINT64_C (256) * MIB;
     options->children_max = 1024;
+    options->results_max = 4096;
+    options->results_bytes = 16 * MIB;
+    options->results_ttl_ns = TIED_S (60);
+    options->results_waiting = 256;
     tied_replica_core_options_init (&options->core);
     options->core.incarnation = 0;
 }
@@ -52,6 +56,14 @@ static const char *bad_field (const struct tied_replica_options *options)
         return "queue_bytes";
     if (options->children_max < 1 || options->children_max > 1u << 20)
         return "children_max";
+    if (options->results_max > 1u << 20)
+        return "results_max";
+    if (options->results_bytes > UINT64_C (1) << 40)
+        return "results_bytes";
+    if (options->results_ttl_ns < TIED_MS (1) || options->results_ttl_ns > TIED_S (86400))
+        return "results_ttl_ns";
+    if (options->results_waiting > 1u << 14)
+        return "results_waiting";
     core = options->core;
     if (core.incarnation == 0)
         core.incarnation = 1; /* drawn at creation */

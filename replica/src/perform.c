@@ -67,6 +67,11 @@ static void admit (tied_replica_t *self, const struct tied_replica_action *actio
     request->method = self->arrived_method;
     request->method_name = arrived->method;
     request->body = arrived->body;
+    request->client = action->client;
+    request->result = TI_RESULT_NONE;
+    request->is_forgotten = false;
+    if (self->is_arrival_first)
+        ti_keys_admitted (self, request);
     request->key = arrived->key;
     request->traceparent = arrived->traceparent;
     request->attempts_left = arrived->attempts_left;
@@ -259,9 +264,12 @@ void ti_perform (tied_replica_t *self, const struct tied_replica_action *action)
     case TIED_REPLICA_ACT_RELEASE:
         if (self->options.observe)
             ti_observe_release (&self->slots[action->slot]);
+        ti_keys_left (self, &self->slots[action->slot]);
         ti_request_free (&self->slots[action->slot]);
         return;
     case TIED_REPLICA_ACT_FORGET_CLIENT:
+        if (self->held_count > 0)
+            ti_keys_forget_client (self, &self->clients.items[action->client]);
         ti_routes_remove (&self->clients, action->client);
         return;
     }

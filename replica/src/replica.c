@@ -37,12 +37,15 @@ static int make_tables (tied_replica_t *self)
         ti_routes_init (&self->clients, core->clients_max, ti_random_u64 ()) != 0 ||
         ti_routes_init (&self->peer_routes, peers, ti_random_u64 ()) != 0 ||
         ti_names_init (&self->peer_names, core->peers_max) != 0 ||
-        ti_names_init (&self->method_names, TI_METHODS_MAX) != 0)
+        ti_names_init (&self->method_names, TI_METHODS_MAX) != 0 ||
+        ti_results_init (&self->results, self->options.results_max, self->options.results_bytes,
+                         self->options.results_ttl_ns, ti_random_u64 ()) != 0)
         return TIED_ERR_NOMEM;
     for (uint32_t i = 0; i < self->slots_count; i++) {
         self->slots[i].replica = self;
         self->slots[i].slot = i;
         self->slots[i].cancel_fd = -1;
+        self->slots[i].result = TI_RESULT_NONE;
     }
     return 0;
 }
@@ -108,6 +111,7 @@ static void free_all (tied_replica_t *self)
     free (self->route_peer);
     free (self->methods);
     free (self->threads);
+    ti_keys_deinit (self);
     ti_routes_deinit (&self->clients);
     ti_routes_deinit (&self->peer_routes);
     ti_names_deinit (&self->peer_names);

@@ -10,6 +10,10 @@
 void ti_stats_fill (tied_replica_t *self, struct tied_replica_stats *out)
 {
     *out = self->stats;
+    out->results_stored = self->results.stored;
+    out->results_evicted = self->results.evicted;
+    out->results_expired = self->results.expired;
+    out->results_too_large = self->results.too_large;
     out->struct_size = sizeof *out;
     out->core = *tied_replica_core_counters (self->core);
     out->load = tied_replica_core_load (self->core);

@@ -130,6 +130,7 @@ static int answer (tied_request_t *request, uint32_t status, const void *body, s
         TI_ASSERT (rc == 0);
         if (self->options.observe)
             ti_observe_finish (request);
+        ti_keys_finished (self, request);
         ti_request_free (request);
         settle_after_answer (self);
     }

@@ -102,6 +102,7 @@ struct tied_reply {
     const void *body; /* belongs to the reply */
     size_t body_size;
     struct tied_client_completion details; /* outcome, status, winner, copies, times, reasons */
+    bool is_repeated;      /* nothing ran for it: the result of an earlier call with the same key */
     const char *winner_id; /* replica id, NULL if none answered; lives as long as the client */
     void *reserved;        /* the bytes behind body */
 };

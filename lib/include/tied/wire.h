@@ -86,7 +86,9 @@ enum tied_request_flag {
 enum tied_reply_flag {
     TIED_REPLY_SIBLING_TOLD = 1 << 0,    /* STARTED was handed to the sibling's link */
     TIED_REPLY_SIBLING_STARTED = 1 << 1, /* the sibling's STARTED came while this copy ran */
-    TIED_REPLY_FLAGS_KNOWN = 0x03
+    TIED_REPLY_REPEATED = 1 << 2, /* nothing ran for it: the result of an earlier request with
+                                     its key */
+    TIED_REPLY_FLAGS_KNOWN = 0x07
 };
 
 /* Bit of a mode in the set that WELCOME announces, and the set of a replica that announces none. */

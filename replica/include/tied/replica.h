@@ -104,8 +104,16 @@ struct tied_replica_options {
     uint64_t queue_bytes; /* [body_max, 1 << 40] bytes of messages that copies here may hold,
                              waiting and running together; a further one is refused as full, unless
                              it would be the only one; default 256 MiB */
-    uint32_t children_max; /* [1, 1 << 20] live calls that name one request as their parent, see
-                              tied/client.h; a further one is refused; default 1024 */
+    uint32_t children_max;  /* [1, 1 << 20] live calls that name one request as their parent, see
+                               tied/client.h; a further one is refused; default 1024 */
+    uint32_t results_max;   /* [0, 1 << 20] idempotency keys remembered, with the results of calls
+                               that have ended: a request with such a key is answered without a
+                               run, see tied_request_key (); 0: none, keys are for the handlers
+                               alone; default 4096 */
+    uint64_t results_bytes; /* [0, 1 << 40] bodies of those results, together; default 16 MiB */
+    tied_duration_t results_ttl_ns; /* [1 ms, 24 h] how long a result is kept; default 60 s */
+    uint32_t results_waiting; /* [0, 16384] requests set aside because the first one with their key
+                                 waits or runs; a further one is refused as full; default 256 */
     void *zmq_context; /* a context to share, so that inproc works; NULL: its own. In a shared one
                           endpoints are free again only a moment after the end, and libzmq
                           never reconnects inproc */
@@ -131,7 +139,16 @@ struct tied_replica_options {
     X (clients_refused)  /* of clients beyond clients_max that are busy, or with an overlong id */ \
     X (over_queue_bytes) /* copies that came while queue_bytes were held */                        \
     X (children_cancelled) /* calls that were cancelled with the request they were made for */     \
-    X (children_refused)   /* calls beyond children_max */
+    X (children_refused)   /* calls beyond children_max */                                         \
+    X (results_hit)        /* requests answered with the result of an earlier one with their key;  \
+                              in none of the core's counters */                                    \
+    X (results_waited)     /* requests set aside until the first one with their key has ended */   \
+    X (results_reused)     /* requests whose key came before with another body: refused */         \
+    X (results_full)       /* requests refused because of results_max or results_waiting */        \
+    X (results_stored)                                                                             \
+    X (results_evicted)   /* to make room for another */                                           \
+    X (results_expired)   /* older than results_ttl_ns */                                          \
+    X (results_too_large) /* not kept: over results_bytes alone */
 
 struct tied_replica_stats {
     size_t struct_size;
@@ -492,6 +509,12 @@ TIED_EXPORT tied_duration_t tied_request_remaining (const tied_request_t *reques
 /**
  * The idempotency key as the client sent it: 1 to TIED_KEY_MAX bytes, not NUL-terminated.
  *
+ * A key belongs to the application: requests with one method and key are one piece of work, whoever
+ * sends them. Unless results_max is 0, the answer to the first is kept for a while in this replica,
+ * error or not, and given to those that come later (see docs/protocol.md, "Keys"). It is not kept
+ * if it is an error and the request was cancelled, for then the handler may have stopped half-way,
+ * or after tied_request_forget ().
+ *
  * @param out_size  bytes, may be NULL; 0: none
  * @return the bytes, NULL if there is no key
  *
@@ -502,6 +525,20 @@ TIED_EXPORT tied_duration_t tied_request_remaining (const tied_request_t *reques
  * On error: NULL and 0 for NULL.
  */
 TIED_EXPORT const void *tied_request_key (const tied_request_t *request, size_t *out_size);
+
+/**
+ * Do not keep the answer of this request for its key: when the key comes again, it runs again. For
+ * errors that will pass. Without a key it does nothing.
+ *
+ * @return 0; TIED_ERR_STATE (answered before); TIED_ERR_INVAL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes, but not inside a tied_cancelled_fn.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int tied_request_forget (tied_request_t *request);
 
 /**
  * What a call that is made for this request's answer takes over if it names the request as its
