@@ -311,7 +311,6 @@ static int report (struct bench *self)
     int rc;
 
     fill_loads (self);
-    bench_report_settings (self);
     if (ti_report_write_table (&self->report, stdout) != 0)
         return app_fail ("cannot write to standard output: %s", strerror (errno));
     printf ("\n%s\n", ti_report_sentence (&self->report, sentence));
@@ -362,7 +361,7 @@ int app_bench (struct app *app)
     bench.app = app;
     ti_report_init (&bench.report);
     bench.report.program = "tied-client bench";
-    bench.report.more = (struct ti_report_more){.context = &bench, .policy = bench_method_write};
+    bench_report_settings (&bench);
     bench.report.command = app->command;
     bench.report.arrivals = app->has_rate ? "poisson" : "closed";
     bench.report.rate = app->has_rate ? app->rate : 0;

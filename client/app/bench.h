@@ -67,7 +67,7 @@ int bench_load_file (const struct bench *self, struct bench_policy *policy);
 void bench_reload (struct bench *self);
 /* What the policy's calls are made with now. */
 struct tied_policy bench_settings (const struct bench *self, const struct bench_policy *policy);
-/* Into the report: the settings in use, what they did, and how often they were read. */
+/* Into the report as JSON: the settings in use, what came of them, and how often they were read. */
 void bench_report_settings (struct bench *self);
 
 /* Read all counters when the replicas are at rest. */

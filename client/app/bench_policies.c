@@ -80,26 +80,14 @@ static void write_settings (struct ti_json *json, const struct tied_policy *sett
     ti_json_end (json);
 }
 
-static void write_method (struct ti_json *json, const struct tied_client_method *method)
-{
-    ti_json_object (json, "method");
-#define WRITE_(name) ti_json_u64 (json, #name, method->counters.name);
-    TIED_METHOD_COUNTER_MAP (WRITE_)
-#undef WRITE_
-    ti_json_u64 (json, "governor_stops", method->governor_stops);
-    ti_json_end (json);
-}
-
 static void write_policy (const void *context, struct ti_json *json, uint32_t index)
 {
     const struct bench *self = context;
     const struct bench_policy *policy = &self->policies[index];
     const struct tied_policy settings = bench_settings (self, policy);
-    struct tied_client_method method;
 
     write_settings (json, &settings);
-    if (tied_client_method (policy->client, self->app->method, &method) == 0)
-        write_method (json, &method);
+    bench_method_write (self, json, index);
 }
 
 static void write_top (const void *context, struct ti_json *json)
