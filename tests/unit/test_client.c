@@ -74,6 +74,95 @@ static void an_application_error_keeps_its_status_and_body (void **state)
     world_close (&world);
 }
 
+/* Both reply with an error that waits, of a size that has a frame of its own and of one that has
+ * not; what arrives is the error of copy 0, whole, whichever came first. */
+static void an_error_that_was_kept_arrives_with_its_body_when_all_fail (void **state)
+{
+    enum {
+        SIZE = 100000
+    };
+    static unsigned char large[SIZE];
+    (void)state;
+    for (size_t i = 0; i < SIZE; i++)
+        large[i] = (unsigned char)(i * 7);
+    for (uint32_t round = 0; round < 4; round++) {
+        const uint32_t first = round % 2;
+        const size_t sizes[2] = {round < 2 ? SIZE : 10, round < 2 ? 10 : SIZE};
+        struct world world;
+        struct tied_call call = world_call (TIED_MODE_TIED, true);
+        struct tied_call_id id;
+        struct tied_policy policy;
+        struct tied_reply reply;
+        uint32_t at[2];
+
+        world_open (&world, 2, NULL);
+        tied_policy_init (&policy);
+        policy.waits_count = 1;
+        policy.waits[0] = (struct tied_status_range){40, 49};
+        CHECK_I64 (tied_client_set_policy (world.client, "*", &policy), ==, 0);
+        call.stagger_ns = 0;
+        CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
+        WORLD_UNTIL (&world, world.replicas[0]->requests == 1 && world.replicas[1]->requests == 1);
+        at[0] = fake_request (world.replicas[0], 0)->copy == 0 ? 0 : 1;
+        at[1] = 1 - at[0];
+        for (uint32_t i = 0; i < 2; i++) {
+            const uint32_t copy = i == 0 ? first : 1 - first;
+            struct fake_replica *replica = world.replicas[at[copy]];
+            const uint32_t pings = replica->pings;
+            fake_reply (replica, fake_request (replica, 0), 40 + copy, large, sizes[copy]);
+            if (i == 0) {
+                WORLD_UNTIL (&world, replica->pings > pings + 1);
+                CHECK_I64 (tied_client_wait (world.client, id, 0, &reply), ==, TIED_ERR_TIMEOUT);
+            }
+        }
+        WORLD_UNTIL (&world, world_stats (&world).core.calls_app_error == 1);
+        CHECK_I64 (tied_client_wait (world.client, id, CHECK_PATIENCE, &reply), ==, 0);
+        CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_APP_ERROR);
+        CHECK_U64 (reply.details.status, ==, 40);
+        CHECK_U64 (reply.body_size, ==, sizes[0]);
+        CHECK_MEM (reply.body, large, sizes[0]);
+        CHECK_STR (reply.winner_id, world.replicas[at[0]]->id);
+        tied_reply_release (&reply);
+        world_close (&world);
+    }
+}
+
+/* The kept body goes when the call ends in any other way: with a success, or without an answer. */
+static void an_error_that_was_kept_gives_way_to_a_success_and_to_the_caller (void **state)
+{
+    (void)state;
+    for (int is_cancelled = 0; is_cancelled < 2; is_cancelled++) {
+        struct world world;
+        struct tied_call call = world_call (TIED_MODE_TIED, true);
+        struct tied_call_id id;
+        struct tied_policy policy;
+        struct tied_reply reply;
+
+        world_open (&world, 2, NULL);
+        tied_policy_init (&policy);
+        policy.waits_count = 1;
+        policy.waits[0] = (struct tied_status_range){40, 49};
+        CHECK_I64 (tied_client_set_policy (world.client, "*", &policy), ==, 0);
+        call.stagger_ns = 0;
+        CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
+        WORLD_UNTIL (&world, world.replicas[0]->requests == 1 && world.replicas[1]->requests == 1);
+        fake_reply (world.replicas[0], fake_request (world.replicas[0], 0), 40, "error", 5);
+        WORLD_UNTIL (&world, world_stats (&world).core.copies_failed == 1);
+        if (is_cancelled)
+            CHECK_I64 (tied_client_cancel (world.client, id), ==, 0);
+        else
+            fake_reply (world.replicas[1], fake_request (world.replicas[1], 0), 0, "fine", 4);
+        WORLD_UNTIL (&world, tied_client_wait (world.client, id, 0, &reply) == 0);
+        CHECK_U64 (reply.details.outcome, ==,
+                   is_cancelled ? TIED_OUTCOME_CANCELLED : TIED_OUTCOME_OK);
+        CHECK_U64 (reply.body_size, ==, is_cancelled ? 0 : 4);
+        if (!is_cancelled)
+            CHECK_MEM (reply.body, "fine", 4);
+        tied_reply_release (&reply);
+        world_close (&world);
+    }
+}
+
 static void a_tied_call_sends_two_copies_that_name_each_other (void **state)
 {
     struct world world;
@@ -650,6 +739,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_single_call_carries_body_and_details),
         cmocka_unit_test (an_application_error_keeps_its_status_and_body),
+        cmocka_unit_test (an_error_that_was_kept_arrives_with_its_body_when_all_fail),
+        cmocka_unit_test (an_error_that_was_kept_gives_way_to_a_success_and_to_the_caller),
         cmocka_unit_test (a_tied_call_sends_two_copies_that_name_each_other),
         cmocka_unit_test (a_hedged_call_gets_a_copy_elsewhere_and_takes_the_first_answer),
         cmocka_unit_test (CL_20_undeclared_means_exactly_one_frame),
