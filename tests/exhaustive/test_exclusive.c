@@ -99,6 +99,30 @@ static void time_that_passes_never_makes_two (void **state)
                                 DUEL_MARK_STALE | DUEL_MARK_DENIED);
 }
 
+/* Longer than a search goes: repeated claims, several restarts, memories that are too short. */
+static void a_hundred_thousand_calls_run_at_most_once_each (void **state)
+{
+    struct duel_config config = make ("exclusive, at random");
+    struct duel_result result;
+    (void)state;
+    config.restarts = 3;
+    config.refuses = true;
+    config.gives_up = true;
+    config.ticks = 12;
+    config.remaining = MS (60);
+    config.memory = MS (5);
+    duel_wander (&config, 1, check_scale (100000), 60, &result);
+    print_result (&config, &result);
+    CHECK_STR (result.violation, "");
+    CHECK_TRUE (result.is_complete);
+    CHECK_U64 (result.marks & (DUEL_MARK_RAN_AGAIN | DUEL_MARK_GRANTED_UNSEEN | DUEL_MARK_STALE),
+               ==, DUEL_MARK_RAN_AGAIN | DUEL_MARK_GRANTED_UNSEEN | DUEL_MARK_STALE);
+    CHECK_U64 (result.ends, >, result.states / 3);
+    config.mutations = DUEL_NO_INCARNATION;
+    duel_wander (&config, 1, 10000, 60, &result);
+    CHECK_TRUE (strstr (result.violation, "2 executions") != NULL);
+}
+
 /* ---- planted mistakes ---- */
 
 static void expect_two (struct duel_config *config, uint32_t mutation, uint32_t most_steps)
@@ -156,6 +180,7 @@ int main (void)
         cmocka_unit_test (a_restart_of_each_side_never_makes_two),
         cmocka_unit_test (refusals_and_restarts_together_never_make_two),
         cmocka_unit_test (time_that_passes_never_makes_two),
+        cmocka_unit_test (a_hundred_thousand_calls_run_at_most_once_each),
         cmocka_unit_test (taking_what_was_meant_for_another_instance_is_found),
         cmocka_unit_test (forgetting_a_refusal_is_found),
         cmocka_unit_test (not_knowing_what_was_forgotten_is_found),

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/prng.h"
 #include "base/util.h"
 
 #define STATES_MAX (UINT64_C (1) << 22)
+#define WALK_MAX   256
 
 /* How a state was found. */
 struct origin {
@@ -213,31 +215,44 @@ static void set_options (struct duel *self)
     options->park_lease_ns = self->config->lease;
 }
 
+static void open_duel (struct duel *self, const struct duel_config *config)
+{
+    unsigned char *block;
+
+    self->config = config;
+    set_options (self);
+    self->state_size = ti_align (sizeof (struct duel_state));
+    self->core_size = tied_replica_core_size (&self->options);
+    TI_ASSERT (self->core_size > 0);
+    self->core_size = (self->core_size + 63) & ~(size_t)63;
+    self->block_size = self->state_size + 2 * self->core_size;
+    block = malloc (self->block_size);
+    self->spare = malloc (self->core_size);
+    TI_ASSERT (block != NULL && self->spare != NULL);
+    self->state = (struct duel_state *)(void *)block;
+    for (uint32_t r = 0; r < 2; r++)
+        self->cores[r] =
+            (tied_replica_core_t *)(void *)(block + self->state_size + r * self->core_size);
+}
+
+static void close_duel (struct duel *self)
+{
+    free (self->spare);
+    free (self->state);
+}
+
 void duel_explore (const struct duel_config *config, struct duel_result *result, bool shows)
 {
     struct search *self = calloc (1, sizeof *self);
-    unsigned char *block;
 
     TI_ASSERT (self != NULL);
     memset (result, 0, sizeof *result);
     result->fewest_at_end = UINT32_MAX;
     self->result = result;
-    self->duel.config = config;
-    set_options (&self->duel);
-    self->duel.state_size = ti_align (sizeof (struct duel_state));
-    self->duel.core_size = tied_replica_core_size (&self->duel.options);
-    TI_ASSERT (self->duel.core_size > 0);
-    self->duel.core_size = (self->duel.core_size + 63) & ~(size_t)63;
-    self->duel.block_size = self->duel.state_size + 2 * self->duel.core_size;
-    block = malloc (self->duel.block_size);
-    self->duel.spare = malloc (self->duel.core_size);
+    open_duel (&self->duel, config);
     self->visited_mask = (UINT64_C (1) << 12) - 1;
     self->visited = calloc (self->visited_mask + 1, sizeof *self->visited);
-    TI_ASSERT (block != NULL && self->duel.spare != NULL && self->visited != NULL);
-    self->duel.state = (struct duel_state *)(void *)block;
-    for (uint32_t r = 0; r < 2; r++)
-        self->duel.cores[r] = (tied_replica_core_t *)(void *)(block + self->duel.state_size +
-                                                              r * self->duel.core_size);
+    TI_ASSERT (self->visited != NULL);
     run (self, shows);
     free (self->visited);
     free (self->origins);
@@ -245,7 +260,71 @@ void duel_explore (const struct duel_config *config, struct duel_result *result,
         free (self->frontier[i]);
         free (self->numbers[i]);
     }
-    free (self->duel.spare);
-    free (block);
+    close_duel (&self->duel);
     free (self);
+}
+
+static bool is_fault (int step)
+{
+    return (step >= STEP_REFUSE && step < STEP_TAKE) || step == STEP_GIVE_UP ||
+           step >= STEP_RESTART;
+}
+
+/* One of the steps that are possible, a fault now and then; STEPS if there is none. */
+static int choose (const struct duel *duel, struct ti_prng *prng)
+{
+    const bool may_fail = ti_prng_below_32 (prng, 8) == 0;
+    uint32_t count = 0;
+    int chosen = STEPS;
+
+    for (int step = 0; step < STEPS; step++)
+        if ((may_fail || !is_fault (step)) && duel_is_possible (duel, step) &&
+            ti_prng_below_32 (prng, ++count) == 0)
+            chosen = step;
+    return chosen;
+}
+
+void duel_wander (const struct duel_config *config,
+                  uint64_t seed,
+                  uint64_t calls,
+                  uint32_t steps,
+                  struct duel_result *result)
+{
+    struct duel duel = {.config = config};
+    uint8_t path[WALK_MAX];
+    uint32_t length = 0;
+    struct ti_prng prng;
+
+    TI_ASSERT (steps <= WALK_MAX);
+    memset (result, 0, sizeof *result);
+    ti_prng_seed (&prng, seed);
+    open_duel (&duel, config);
+    for (; result->states < calls; result->states++) {
+        length = 0;
+        duel_begin (&duel);
+        for (uint32_t i = 0; i < steps; i++) {
+            const int step = choose (&duel, &prng);
+
+            if (step == STEPS)
+                break;
+            path[length++] = (uint8_t)step;
+            result->transitions++;
+            duel_apply (&duel, step);
+        }
+        result->marks |= duel.state->marks;
+        result->ends += duel.state->executions;
+        if (duel.state->executions > config->executions_max) {
+            (void)snprintf (result->violation, sizeof result->violation,
+                            "call %llu of seed %llu: %u executions",
+                            (unsigned long long)result->states, (unsigned long long)seed,
+                            duel.state->executions);
+            duel.prints = config->mutations == 0;
+            duel_begin (&duel);
+            for (uint32_t i = 0; i < length; i++)
+                duel_apply (&duel, path[i]);
+            break;
+        }
+    }
+    result->is_complete = result->violation[0] == '\0';
+    close_duel (&duel);
 }

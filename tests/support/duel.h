@@ -60,7 +60,8 @@ enum duel_mark {
 };
 
 struct duel_result {
-    uint64_t states, transitions, ends;
+    uint64_t states, transitions;
+    uint64_t ends; /* duel_wander (): executions */
     uint32_t depth;
     uint32_t marks;
     uint32_t fewest_at_end; /* executions that ended, in a state that nothing changes any more but
@@ -72,5 +73,13 @@ struct duel_result {
 
 /* Explores; the steps to a violation go to standard error if `shows`. */
 void duel_explore (const struct duel_config *config, struct duel_result *result, bool shows);
+
+/* Many calls, each a random walk of so many steps through the same states: further than the
+ * exploration comes. states are the calls; is_complete if no rule was broken. */
+void duel_wander (const struct duel_config *config,
+                  uint64_t seed,
+                  uint64_t calls,
+                  uint32_t steps,
+                  struct duel_result *result);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <tied/wire.h>
 
-#define DUEL_MESSAGES_MAX 48
+#define DUEL_MESSAGES_MAX 80
 #define DUEL_START        TIED_S (1)
 #define DUEL_HORIZON      TIED_S (60)
 
@@ -26,7 +26,7 @@ struct duel_message {
     uint8_t reason;           /* REJECT */
     uint8_t flags;            /* REQUEST */
     uint8_t unused;
-    uint64_t age_us; /* CLAIM */
+    uint64_t time_us; /* CLAIM: age; REQUEST: when it was sent */
 };
 
 struct duel_state {

@@ -37,7 +37,8 @@ static void send_request (struct duel *self, uint32_t to, uint8_t copy, uint32_t
                                          .copy = copy,
                                          .instance = self->state->instance[to],
                                          .sibling_instance = self->state->instance[1 - to],
-                                         .flags = (uint8_t)flags};
+                                         .flags = (uint8_t)flags,
+                                         .time_us = self->state->now / 1000};
 
     send (self, &message);
 }
@@ -46,12 +47,23 @@ static void start_core (struct duel *self, uint32_t r)
 {
     struct tied_replica_core_options options = self->options;
     const struct tied_replica_event up = {.type = TIED_REPLICA_EV_PEER_UP};
+    struct tied_replica_event other = {.type = TIED_REPLICA_EV_REQUEST};
 
     options.incarnation = incarnation_of (r, self->state->instance[r]);
     self->state->running[r] = 0;
     if (tied_replica_core_init (self->cores[r], self->core_size, &options) == NULL ||
         tied_replica_core_step (self->cores[r], &up, self->state->now) != 0)
         TI_UNREACHABLE ();
+    /* Something else of this client, by which the time on the way of what follows is known. */
+    other.u.request.call = (struct tied_call_id){1, 1};
+    other.u.request.remaining_ns = TIED_NEVER;
+    other.u.request.sent_us = self->state->now / 1000;
+    other.u.request.sibling = TIED_NO_PEER;
+    other.u.request.verdict = TIED_REJECT_UNKNOWN_METHOD;
+    if (tied_replica_core_step (self->cores[r], &other, self->state->now) != 0)
+        TI_UNREACHABLE ();
+    while (tied_replica_core_next (self->cores[r]) != NULL) {
+    }
 }
 
 void duel_begin (struct duel *self)
@@ -124,7 +136,7 @@ static void perform (struct duel *self, uint32_t r, const struct tied_replica_ac
     case TIED_REPLICA_ACT_TELL_CLAIM:
         message.type = TIED_WIRE_CLAIM;
         message.instance = (uint8_t)(action->incarnation - incarnation_of (1 - r, 0));
-        message.age_us = ti_us_from_ns (action->age_ns);
+        message.time_us = ti_us_from_ns (action->age_ns);
         break;
     }
     send (self, &message);
@@ -180,6 +192,7 @@ static void request (struct duel *self, const struct duel_message *message, bool
     event.u.request.incarnation =
         incarnation_of (r, is_blind ? self->state->instance[r] : message->instance);
     event.u.request.remaining_ns = self->config->remaining;
+    event.u.request.sent_us = message->time_us;
     event.u.request.sibling = 0;
     event.u.request.sibling_named = (message->flags & TIED_REQUEST_TIED) != 0;
     event.u.request.sibling_incarnation = incarnation_of (1 - r, message->sibling_instance);
@@ -224,7 +237,7 @@ static void hear (struct duel *self, const struct duel_message *message)
         event.u.claim.peer = 0;
         event.u.claim.call = the_call;
         event.u.claim.copy = message->copy;
-        event.u.claim.age_ns = ti_ns_from_us (message->age_us);
+        event.u.claim.age_ns = ti_ns_from_us (message->time_us);
         event.u.claim.incarnation = incarnation_of (r, instance);
         break;
     default:
