@@ -66,7 +66,8 @@ enum ti_wait_kind {
     TI_WAIT_CALL = 0, /* for the end of one call */
     TI_WAIT_QUEUE,    /* for a completion in the queue */
     TI_WAIT_ANY,      /* for the end of any call */
-    TI_WAIT_READY     /* for a number of usable replicas */
+    TI_WAIT_READY,    /* for a number of usable replicas */
+    TI_WAIT_GATHER    /* for the end of several calls, or the success of some */
 };
 
 /* A thread inside a waiting function; lives on its stack. */
@@ -79,6 +80,9 @@ struct ti_waiter {
     uint32_t token;    /* CALL */
     uint64_t ended;    /* ANY: calls ended when the wait began */
     uint32_t replicas; /* READY */
+    uint32_t open;     /* GATHER: calls that have not ended; */
+    uint32_t good;     /* that have succeeded; */
+    uint32_t need;     /* as many are enough */
 };
 
 enum ti_client_state {

@@ -26,6 +26,8 @@ static bool is_satisfied (const tied_client_t *self, const struct ti_waiter *wai
         return self->calls_ended != waiter->ended;
     case TI_WAIT_READY:
         return ti_engine_usable_replicas (self) >= waiter->replicas;
+    case TI_WAIT_GATHER:
+        return waiter->open == 0 || waiter->good >= waiter->need;
     }
     TI_UNREACHABLE ();
 }
@@ -99,11 +101,17 @@ static void call_kind (tied_client_t *self, enum ti_wait_kind kind)
 void ti_seat_call_ended (tied_client_t *self, uint32_t token)
 {
     const struct ti_client_call *call = &self->calls.slots[token];
+    struct ti_waiter *waiter = call->waiter;
 
+    /* It counts also while its thread is elsewhere, as when it submits the next one. */
+    if (waiter && waiter->kind == TI_WAIT_GATHER) {
+        waiter->open--;
+        waiter->good += call->completion.outcome == TIED_OUTCOME_OK;
+    }
     if (!self->waiters)
         return;
-    if (call->waiter)
-        call_waiter (self, call->waiter);
+    if (waiter && (waiter->kind != TI_WAIT_GATHER || is_satisfied (self, waiter)))
+        call_waiter (self, waiter);
     if (call->to_queue)
         call_queue_waiter (self);
     call_kind (self, TI_WAIT_ANY);

@@ -107,6 +107,41 @@ struct tied_reply {
     void *reserved;        /* the bytes behind body */
 };
 
+/* How a call of a gather ended, beside its outcome. X (NAME, value, printed name) */
+#define TIED_GATHER_MAP(X)                                                                         \
+    X (ENDED, 0, "ended")   /* by itself, see reply.details.outcome */                             \
+    X (ENOUGH, 1, "enough") /* not waited for: enough others had succeeded. Cancelled if it had    \
+                               been sent */                                                        \
+    X (LATE, 2, "late")     /* the gather's time was over. Cancelled if it had been sent */        \
+    X (CANARY, 3, "canary") /* not sent, because a canary ended badly */                           \
+    X (FAILED, 4, "failed") /* `error` says why: it could not be submitted, or there was no memory \
+                               for its reply */
+
+#define TIED_GATHER_ENUM_(name, value, text) TIED_GATHER_##name = (value),
+enum tied_gather_end {
+    TIED_GATHER_MAP (TIED_GATHER_ENUM_) TIED_GATHER_COUNT
+};
+#undef TIED_GATHER_ENUM_
+
+struct tied_gather_options {
+    size_t struct_size;         /* set by tied_gather_options_init () */
+    uint32_t need;              /* [0, count] calls that have to succeed (outcome ok) for the gather
+                                   to be done; 0, the default: it waits for the end of all */
+    uint32_t canary;            /* [0, count] calls that go first; the others are sent when all of
+                                   these have ended with ok or app_error; default 0: none */
+    tied_duration_t timeout_ns; /* after this time it waits for no more, and no call takes longer;
+                                   TIED_NEVER, the default: each call has its own alone */
+};
+
+/* What became of one call of a gather. Release its reply with tied_reply_release (). */
+struct tied_gathered {
+    uint32_t end;            /* enum tied_gather_end */
+    int error;               /* FAILED: TIED_ERR_*; else 0 */
+    bool is_sent;            /* it was submitted: reply says how it ended, unless FAILED */
+    struct tied_reply reply; /* zeros if it was not */
+    uint32_t reserved;
+};
+
 /* Counters of the runtime, beside those of the core. X (name) */
 #define TIED_CLIENT_IO_COUNTER_MAP(X)                                                              \
     X (frames_received)                                                                            \
@@ -375,6 +410,57 @@ TIED_EXPORT TIED_NODISCARD int tied_client_poll (tied_client_t *self, tied_durat
  * On error: nothing changed.
  */
 TIED_EXPORT TIED_NODISCARD int tied_client_cancel (tied_client_t *self, struct tied_call_id id);
+
+/**
+ * Fill the options of a gather with the defaults: wait for the end of all calls.
+ *
+ * @param options  written whole
+ *
+ * Ownership: borrows.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
+TIED_EXPORT void tied_gather_options_init (struct tied_gather_options *options);
+
+/**
+ * Make several calls at once and wait until all have ended, or enough have succeeded, or the time
+ * is over. Calls that are not waited for any more are cancelled, so when this returns each of them
+ * has ended, and `out` says how. Other calls of the client go on meanwhile, queue included.
+ *
+ * @param calls    count of them; to_queue must be false
+ * @param count    [1, calls_max]
+ * @param options  NULL: the defaults
+ * @param out      count of them; each is written when a number is returned
+ * @return how many have succeeded (outcome ok), of which the caller judges whether they are enough;
+ * TIED_ERR_INVAL (options, or a call); TIED_ERR_TOOBIG (a body over body_max); TIED_ERR_FULL (count
+ * over calls_max); TIED_ERR_STATE (not started, or stopped)
+ *
+ * Ownership: borrows; the replies are the caller's.
+ * Thread: any.
+ * Blocking: until then; the thread may work for other threads' calls meanwhile.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing was sent and *out is unchanged.
+ */
+TIED_EXPORT TIED_NODISCARD int tied_client_gather (tied_client_t *self,
+                                                   const struct tied_call *calls,
+                                                   uint32_t count,
+                                                   const struct tied_gather_options *options,
+                                                   struct tied_gathered *out);
+
+/**
+ * Printed name of an end ("enough"); "?" for a value outside the list.
+ *
+ * @return a static string, never NULL
+ *
+ * Ownership: none transferred.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: yes.
+ * On error: cannot fail.
+ */
+TIED_EXPORT const char *tied_gather_name (int end);
 
 /**
  * Free the bytes behind a reply.
