@@ -22,7 +22,7 @@ static uint32_t choose_again (ti_core *self, uint32_t token)
     ti_client_add_instances (self, token, race->refused | race->lost | race->failed, avoid.soft,
                              &avoid.soft_count);
     ti_client_add_instances (self, token, race->unsent, avoid.hard, &avoid.hard_count);
-    const struct ti_pick pick = ti_client_picker (self);
+    const struct ti_pick pick = ti_client_picker (self, ti_call_at (self, token));
     return ti_pick_one (&pick, &avoid);
 }
 
@@ -187,7 +187,7 @@ static void lose_dropped (ti_core *self, uint32_t token, uint8_t refused)
         if (!(race->alive & TI_RACE_BIT (copy)) || c->replica != r->replica ||
             c->generation != r->generation)
             continue;
-        ti_client_unlink (self, token, copy);
+        ti_client_unlink (self, token, copy, TI_COPY_NEUTRAL);
         ti_race_lost (race, copy);
         self->counters.copies_lost++;
     }
@@ -203,7 +203,7 @@ static bool is_overload (uint8_t reason)
 void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason)
 {
     struct ti_call *call = ti_call_at (self, token);
-    ti_client_unlink (self, token, copy);
+    ti_client_unlink (self, token, copy, TI_COPY_NEUTRAL);
     self->counters.copies_rejected++;
     if (reason == TIED_REJECT_DUPLICATE && ti_race_may_unhedge (&call->race, copy) &&
         call->deadline > self->now && !self->is_stopped) {
@@ -233,7 +233,7 @@ void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t rea
 void ti_client_unsent (ti_core *self, uint32_t token, uint8_t copy)
 {
     struct ti_call *call = ti_call_at (self, token);
-    ti_client_unlink (self, token, copy);
+    ti_client_unlink (self, token, copy, TI_COPY_NEUTRAL);
     ti_race_unsent (&call->race, copy);
     self->counters.copies_lost++;
     if (copy == 1)
@@ -259,7 +259,7 @@ void ti_client_lose_one (ti_core *self)
         if (!(call->race.alive & TI_RACE_BIT (copy)) ||
             c->generation == ti_replica_at (self, c->replica)->generation)
             continue;
-        ti_client_unlink (self, token, copy);
+        ti_client_unlink (self, token, copy, TI_COPY_FAILED);
         ti_race_lost (&call->race, copy);
         self->counters.copies_lost++;
     }
@@ -288,7 +288,7 @@ void ti_client_place_one (ti_core *self)
         return;
     }
     /* All that it avoids may have recovered since. */
-    const struct ti_pick pick = ti_client_picker (self);
+    const struct ti_pick pick = ti_client_picker (self, call);
     uint32_t replica = call->race.alive ? replica_to_merge (self, token, 0) : TIED_NO_REPLICA;
     if (replica == TIED_NO_REPLICA)
         replica = ti_pick_one (&pick, NULL);

@@ -25,13 +25,13 @@ static void retire (ti_core *self, uint32_t token, const struct tied_client_even
     for (uint8_t copy = 0; dropped >> copy; copy++) {
         if (!(dropped & TI_RACE_BIT (copy)))
             continue;
-        ti_client_unlink (self, token, copy);
+        ti_client_unlink (self, token, copy, TI_COPY_NEUTRAL);
         ti_race_refused (race, copy, TIED_REJECT_NONE);
         self->counters.copies_lost_race++;
     }
     if (!(race->alive & TI_RACE_BIT (reply->u.reply.copy)))
         return;
-    ti_client_unlink (self, token, reply->u.reply.copy);
+    ti_client_unlink (self, token, reply->u.reply.copy, TI_COPY_FAILED);
     ti_race_failed (race, reply->u.reply.copy);
     self->counters.copies_failed++;
 }

@@ -6,17 +6,22 @@
  */
 #include "core/client_state.h"
 
-struct ti_pick ti_client_picker (ti_core *self)
+struct ti_pick ti_client_picker (ti_core *self, const struct ti_call *call)
 {
+    const bool has_no_key = self->options.pick == TIED_PICK_AFFINITY && call->affinity == 0;
+    const bool is_calm = !self->options.probation_milli || ti_health_is_calm (ti_health_of (self));
     return (struct ti_pick){.replicas = TI_AT (struct ti_replica, self, self->replicas),
                             .usable = TI_AT (uint32_t, self, self->usable),
                             .usable_count = self->usable_count,
                             .replica_count = self->replica_count,
                             .turn = &self->turn,
-                            .rule = self->options.pick,
+                            .rule = has_no_key ? TIED_PICK_INFORMED : self->options.pick,
                             .samples = self->options.pick_samples,
                             .scale = &self->scale,
                             .mean = ti_load_mean (&self->mean),
+                            .key = call->affinity,
+                            .health = is_calm ? NULL : ti_health_of (self),
+                            .has_zones = self->has_zones,
                             .prng = &self->prng,
                             .now = ti_max (self->now, 1)}; /* as reports are dated */
 }
@@ -34,6 +39,8 @@ void ti_client_send_copy (
     ti_links_append (ti_links_of (self), ti_replica_list (self, replica),
                      ti_copy_node (self, token, copy));
     r->in_flight++;
+    if (self->options.probation_milli)
+        ti_health_sent (ti_health_of (self), replica, self->now);
     self->copies_in_flight++;
     self->counters.copies_sent++;
     if (copy == 0)
@@ -122,7 +129,7 @@ bool ti_client_send_sibling (ti_core *self, uint32_t token, bool is_alone)
 void ti_client_start (ti_core *self, uint32_t token)
 {
     struct ti_call *call = ti_call_at (self, token);
-    const struct ti_pick pick = ti_client_picker (self);
+    const struct ti_pick pick = ti_client_picker (self, call);
     const bool is_pair = ti_is_pair (call) && ti_race_has_room_to_tie (&call->race);
     uint32_t primary;
     uint32_t sibling = TIED_NO_REPLICA;
@@ -191,6 +198,7 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
                              .stagger_ns = submit->stagger_ns == TIED_STAGGER_POLICY
                                                ? policy->stagger_ns
                                                : submit->stagger_ns,
+                             .affinity = submit->affinity,
                              .sibling = TIED_NO_REPLICA,
                              .method = (uint16_t)submit->method,
                              .mode = (uint8_t)verdict.mode,

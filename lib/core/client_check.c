@@ -110,6 +110,8 @@ void tied_client_core_check (const tied_client_core_t *self)
     ti_heap_check (&self->beats);
     for (uint32_t method = 0; method < self->options.methods_max; method++)
         ti_method_check (ti_method_at_const (self, method));
+    if (self->options.probation_milli)
+        ti_health_check (TI_AT_CONST (struct ti_health, self, self->health));
     for (uint32_t token = 0; token < self->options.calls_max; token++) {
         const struct ti_call *call = call_at (self, token);
         check_call (self, token);
@@ -166,6 +168,7 @@ static void add_call (const ti_core *self, struct hash *hash, uint32_t token)
     add_time (self, hash, call->deadline);
     add (hash, call->stagger_ns);
     add (hash, call->sibling_instance);
+    add (hash, call->affinity);
     add (hash, (uint64_t)call->sibling << 32 | (uint64_t)call->mode << 16 | call->not_sent);
     add (hash, race->is_planned ? call->stagger_due - self->now : 0);
     add (hash, race->is_hedge_planned && race->sent ? call->hedge_due - self->now : 0);
@@ -225,6 +228,24 @@ static void add_replica (const ti_core *self, struct hash *hash, uint32_t replic
     add_list (self, hash, ti_replica_list (self, replica));
 }
 
+static void add_health (const ti_core *self, struct hash *hash)
+{
+    const struct ti_health *health = TI_AT_CONST (struct ti_health, self, self->health);
+    const struct ti_health_replica *replicas =
+        TI_AT_CONST (struct ti_health_replica, health, health->replicas);
+    for (uint32_t replica = 0; replica < self->replica_count; replica++) {
+        const struct ti_health_replica *r = &replicas[replica];
+        add (hash, (uint64_t)r->state << 48 | (uint64_t)r->good << 32 | r->wanted);
+        add (hash, (uint64_t)r->is_probing << 1 | (uint64_t)r->is_known);
+        add (hash, (uint64_t)r->answered << 32 | r->failed);
+        add (hash, r->sum);
+        add (hash, r->latency);
+        add (hash, r->failing_ppm);
+        add (hash, self->now - r->at);
+        add (hash, self->now - r->since);
+    }
+}
+
 uint64_t tied_client_core_hash (const tied_client_core_t *self)
 {
     struct hash hash = {self->replica_count};
@@ -248,6 +269,8 @@ uint64_t tied_client_core_hash (const tied_client_core_t *self)
         add (&hash, TI_AT_CONST (uint32_t, self, self->usable)[i]);
     add_list (self, &hash, ti_doomed_list (self));
     add_list (self, &hash, ti_waiting_list (self));
+    if (self->options.probation_milli)
+        add_health (self, &hash);
     add (&hash, ti_heap_hash (&self->due, self->now));
     add (&hash, ti_heap_hash (&self->beats, self->now));
     return hash.value;

@@ -5,10 +5,24 @@
  */
 #include "core/client_state.h"
 
-void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy)
+/* Another incarnation has nothing to do with what became of the copies of the one before. */
+static void tell_health (ti_core *self, const struct ti_copy *c, enum ti_copy_end end)
+{
+    struct ti_health *health = ti_health_of (self);
+    if (end == TI_COPY_NEUTRAL || c->incarnation != ti_replica_at (self, c->replica)->incarnation)
+        ti_health_neutral (health, c->replica, self->now);
+    else if (end == TI_COPY_FAILED)
+        ti_health_failed (health, c->replica, self->now);
+    else
+        ti_health_answered (health, c->replica, self->now - c->sent, self->now);
+}
+
+void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy, enum ti_copy_end end)
 {
     const struct ti_copy *c = ti_copy_at (self, token, copy);
     struct ti_replica *r = ti_replica_at (self, c->replica);
+    if (self->options.probation_milli)
+        tell_health (self, c, end);
     ti_links_remove (ti_links_of (self), ti_copy_node (self, token, copy));
     if (c->generation == r->generation)
         r->in_flight--;
@@ -237,9 +251,10 @@ static void retire_all (ti_core *self, uint32_t token, uint32_t outcome, uint32_
     for (uint8_t copy = 0; race->alive; copy++) {
         if (!(race->alive & TI_RACE_BIT (copy)))
             continue;
-        ti_client_unlink (self, token, copy);
+        const bool has_won = is_won && copy == winner_copy;
+        ti_client_unlink (self, token, copy, has_won ? TI_COPY_ANSWERED : TI_COPY_NEUTRAL);
         race->alive = (uint16_t)(race->alive & ~TI_RACE_BIT (copy));
-        if (is_won && copy == winner_copy)
+        if (has_won)
             continue;
         if (is_won)
             self->counters.copies_lost_race++;

@@ -38,6 +38,9 @@ static size_t lay_out (ti_core *self,
     end += o->learn_ns ? ti_align (sizeof (struct ti_method_scratch)) : 0;
     self->kept = end;
     end += ti_align (o->calls_max * sizeof (struct tied_client_event));
+    self->health = end;
+    if (o->probation_milli)
+        end += ti_align (sizeof (struct ti_health)) + ti_health_size (o->replicas_max);
     *out_due = end;
     end += ti_heap_size (o->calls_max);
     *out_beats = end;
@@ -78,6 +81,13 @@ tied_client_core_init (void *memory, size_t size, const struct tied_client_core_
         struct ti_method *method = ti_method_at (self, i);
         ti_method_init (method, TI_AT (char, method, ti_align (sizeof *method)), options->learn_ns);
     }
+    if (options->probation_milli) {
+        struct ti_health_options health;
+        ti_health_options_init (&health);
+        health.slow_milli = options->probation_milli;
+        ti_health_init (ti_health_of (self), ti_health_of (self) + 1, options->replicas_max,
+                        &health);
+    }
     ti_heap_init (&self->due, options->calls_max, due - offsetof (ti_core, due));
     ti_heap_init (&self->beats, options->replicas_max, beats - offsetof (ti_core, beats));
     for (uint32_t i = 0; i <= self->slot_mask; i++)
@@ -91,7 +101,25 @@ int tied_client_core_add_replica (tied_client_core_t *self)
 {
     if (self->replica_count == self->options.replicas_max)
         return TIED_ERR_FULL;
+    ti_replica_at (self, self->replica_count)->identity = self->replica_count;
     return (int)self->replica_count++;
+}
+
+int tied_client_core_set_zone (tied_client_core_t *self, uint32_t replica, uint32_t zone)
+{
+    if (replica >= self->replica_count)
+        return TIED_ERR_INVAL;
+    ti_replica_at (self, replica)->zone = zone;
+    self->has_zones = self->has_zones || zone != 0;
+    return 0;
+}
+
+int tied_client_core_set_identity (tied_client_core_t *self, uint32_t replica, uint64_t identity)
+{
+    if (replica >= self->replica_count)
+        return TIED_ERR_INVAL;
+    ti_replica_at (self, replica)->identity = identity;
+    return 0;
 }
 
 const struct tied_client_counters *tied_client_core_counters (const tied_client_core_t *self)
@@ -109,6 +137,14 @@ uint32_t tied_client_core_copies_in_flight (const tied_client_core_t *self)
     return self->copies_in_flight;
 }
 
+static uint32_t health_of (const ti_core *self, uint32_t replica)
+{
+    if (!self->options.probation_milli)
+        return TIED_HEALTH_WELL;
+    return (uint32_t)ti_health_state_of (TI_AT_CONST (struct ti_health, self, self->health),
+                                         replica);
+}
+
 int tied_client_core_replica (const tied_client_core_t *self,
                               uint32_t replica,
                               struct tied_client_replica *out)
@@ -117,6 +153,8 @@ int tied_client_core_replica (const tied_client_core_t *self,
         return TIED_ERR_INVAL;
     const struct ti_replica *r = TI_AT_CONST (struct ti_replica, self, self->replicas) + replica;
     *out = (struct tied_client_replica){.state = r->state,
+                                        .health = health_of (self, replica),
+                                        .zone = r->zone,
                                         .incarnation = r->incarnation,
                                         .load = r->load,
                                         .load_at = r->load_at,

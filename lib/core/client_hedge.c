@@ -9,8 +9,8 @@
  * client is not told. It asks copy 1's replica first, for mostly copy 0 starts. A replica that
  * holds the call refuses as a duplicate, and then the hedge was never there: the other one is
  * asked. If both hold it, the call still waits in both queues, where a third copy is no use: it is
- * asked again after as much time as it has been pending. A stagger that is longer than the delay ends
- * with it: copy 1 goes first, so that there is a pair.
+ * asked again after as much time as it has been pending. A stagger that is longer than the delay
+ * ends with it: copy 1 goes first, so that there is a pair.
  *
  * What forbids a hedge only skips it: a call never ends for the want of one [CL-02]. One that fails
  * retires only itself while another copy is alive [CL-11].
@@ -79,7 +79,9 @@ static uint32_t choose (ti_core *self, uint32_t token)
                              &avoid.hard_count);
     if (race->is_planned)
         avoid.hard[avoid.hard_count++] = call->sibling_instance;
-    const struct ti_pick pick = ti_client_picker (self);
+    avoid.is_spared = true;
+    avoid.zone = ti_replica_at (self, ti_copy_at (self, token, 0)->replica)->zone;
+    const struct ti_pick pick = ti_client_picker (self, call);
     return ti_pick_one (&pick, &avoid);
 }
 

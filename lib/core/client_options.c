@@ -43,8 +43,10 @@ static const char *first_bad_field (const struct tied_client_core_options *o)
     if (!is_in (o->copies_max, 1, TIED_COPIES_MAX))
         return "copies_max";
     if (o->pick != TIED_PICK_INFORMED && o->pick != TIED_PICK_RANDOM &&
-        o->pick != TIED_PICK_ROUND_ROBIN)
+        o->pick != TIED_PICK_ROUND_ROBIN && o->pick != TIED_PICK_AFFINITY)
         return "pick";
+    if (o->probation_milli != 0 && !is_in (o->probation_milli, 1500, 1000000))
+        return "probation_milli";
     if (!is_in (o->pick_samples, 2, 64))
         return "pick_samples";
     if (!is_in (o->load_age_ns, TIED_MS (1), AGE_MAX))

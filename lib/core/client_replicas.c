@@ -21,6 +21,8 @@ static void make_usable (ti_core *self, uint32_t replica)
     if (!r->is_usable) {
         r->is_usable = true;
         TI_AT (uint32_t, self, self->usable)[self->usable_count++] = replica;
+        if (self->options.probation_milli)
+            ti_health_join (ti_health_of (self), replica);
     }
     self->is_placing = true;
 }
@@ -31,6 +33,8 @@ static void make_unusable (ti_core *self, uint32_t replica)
     if (!r->is_usable)
         return;
     r->is_usable = false;
+    if (self->options.probation_milli)
+        ti_health_leave (ti_health_of (self), replica);
     /* Choices permute the list, so no replica knows its place in it. */
     uint32_t *usable = TI_AT (uint32_t, self, self->usable);
     for (uint32_t i = 0; i < self->usable_count; i++) {
@@ -148,6 +152,8 @@ void ti_client_welcome (ti_core *self, const struct tied_client_event *ev)
         doom (self, replica);
         r->avoid_beats = 0;
     }
+    if (self->options.probation_milli && r->incarnation != ev->u.welcome.incarnation)
+        ti_health_forget (ti_health_of (self), replica);
     r->incarnation = ev->u.welcome.incarnation;
     (void)ti_delay_echo (&r->delay, ev->u.welcome.echo, self->now);
     r->is_heard = true;

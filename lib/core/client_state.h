@@ -53,6 +53,7 @@ struct ti_call {
     tied_duration_t hedge_ns;   /* 0: at once */
     tied_time_t first_sent;     /* copy 0 */
     tied_time_t hedge_sent;     /* valid if race.hedged */
+    uint64_t affinity;          /* key; 0: none */
     uint64_t sibling_instance;  /* incarnation named in copy 0's header */
     uint32_t sibling;           /* replica of copy 1, valid while it is planned */
     uint16_t method;
@@ -104,6 +105,7 @@ struct tied_client_core {
     uint32_t actions_taken;
     bool is_stopped;
     bool is_placing; /* a replica can take waiting calls */
+    bool has_zones;  /* some replica has one */
     size_t calls;    /* ti_call [calls_max], by token */
     size_t copies;   /* ti_copy [calls_max x stride] */
     size_t slots;    /* ti_slot [slot_mask + 1] */
@@ -114,6 +116,7 @@ struct tied_client_core {
     size_t method_size;
     size_t scratch; /* ti_method_scratch, if anything is learned */
     size_t kept;    /* tied_client_event [calls_max]: the error that was kept, by token */
+    size_t health;  /* ti_health and its array, if probation is on */
     /* Two heaps: calls come and go at the front of a small one, and never pass the heartbeats. */
     struct ti_heap due;   /* of calls, by token */
     struct ti_heap beats; /* of replicas: the next heartbeat */
@@ -140,6 +143,12 @@ static inline struct ti_slot *ti_slot_at (ti_core *self, uint64_t sequence)
 static inline struct ti_replica *ti_replica_at (ti_core *self, uint32_t replica)
 {
     return TI_AT (struct ti_replica, self, self->replicas) + replica;
+}
+
+/* Only if probation is on. */
+static inline struct ti_health *ti_health_of (ti_core *self)
+{
+    return TI_AT (struct ti_health, self, self->health);
 }
 
 static inline struct ti_method *ti_method_at (ti_core *self, uint32_t method)
@@ -235,7 +244,7 @@ void ti_client_wait (ti_core *self, uint32_t token);
 void ti_client_stop_waiting (ti_core *self, uint32_t token);
 /* Set the call's one entry in `due` (ti_client_due). */
 void ti_client_schedule (ti_core *self, uint32_t token);
-struct ti_pick ti_client_picker (ti_core *self);
+struct ti_pick ti_client_picker (ti_core *self, const struct ti_call *call);
 bool ti_client_is_deadline_near (const ti_core *self, const struct ti_call *call);
 void ti_client_send_copy (ti_core *self,
                           uint32_t token,
@@ -283,8 +292,14 @@ void ti_client_complete (ti_core *self,
  * copy. */
 uint16_t ti_client_dropped_by_peer (const struct ti_race *race,
                                     const struct tied_client_event *reply);
+/* What the end of a copy says of its replica. */
+enum ti_copy_end {
+    TI_COPY_ANSWERED,
+    TI_COPY_FAILED, /* lost with it, or answered with an error that is not accepted */
+    TI_COPY_NEUTRAL /* refused, never left, given up, or lost its race [BE-11] */
+};
 /* Take a live copy off its list and out of the counts of copies in flight. */
-void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy);
+void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy, enum ti_copy_end end);
 /* Count, and keep for the completion, why copy 1 was not sent; the first reason stays. */
 void ti_client_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason);
 void ti_client_count_not_sent (ti_core *self, uint32_t method, enum tied_not_sent reason);

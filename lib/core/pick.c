@@ -8,8 +8,14 @@
 #include "core/pick.h"
 
 #include "base/assert.h"
+#include "base/util.h"
 
 #define LOOKS_MAX 64u
+/* How little a replica is wanted: the sum of what is held against it. */
+#define DISLIKE_ZONE   1u /* the first copy's */
+#define DISLIKE_HEALTH 2u
+#define DISLIKE_SOFT   4u /* a copy was refused or lost there */
+#define DISLIKE_NEVER  8u
 /* A place among the usable ones; a score has 45 bits at most (load.h). */
 #define RANK_BITS 16
 
@@ -142,14 +148,6 @@ static void lightest_pair (const struct ti_pick *self, uint32_t *out_first, uint
     }
 }
 
-void ti_pick_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second)
-{
-    if (self->rule == TIED_PICK_ROUND_ROBIN)
-        next_pair (self, out_first, out_second);
-    else
-        lightest_pair (self, out_first, out_second);
-}
-
 static bool contains (const uint64_t *instances, uint32_t count, uint64_t wanted)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -158,25 +156,42 @@ static bool contains (const uint64_t *instances, uint32_t count, uint64_t wanted
     return false;
 }
 
-/* How little a replica is wanted: 0 gladly, 1 if there is no other, 2 never. */
-static int dislike (const struct ti_pick_avoid *avoid, uint64_t id)
+static bool is_admitted (const struct ti_pick *self, uint32_t replica)
 {
+    return !self->health ||
+           ti_health_admits (self->health, replica, (uint32_t)ti_prng_next (self->prng), self->now);
+}
+
+static uint32_t
+dislike (const struct ti_pick *self, const struct ti_pick_avoid *avoid, uint32_t replica)
+{
+    const uint64_t id = instance (self, replica);
+    uint32_t sum = 0;
+    if (avoid && contains (avoid->hard, avoid->hard_count, id))
+        return DISLIKE_NEVER;
+    if (!is_admitted (self, replica)) {
+        if (avoid && avoid->is_spared)
+            return DISLIKE_NEVER;
+        sum = DISLIKE_HEALTH;
+    }
     if (!avoid)
-        return 0;
-    if (contains (avoid->hard, avoid->hard_count, id))
-        return 2;
-    return contains (avoid->soft, avoid->soft_count, id) ? 1 : 0;
+        return sum;
+    if (contains (avoid->soft, avoid->soft_count, id))
+        sum += DISLIKE_SOFT;
+    if (avoid->zone != 0 && self->replicas[replica].zone == avoid->zone)
+        sum += DISLIKE_ZONE;
+    return sum;
 }
 
 static uint32_t next_one (const struct ti_pick *self, const struct ti_pick_avoid *avoid)
 {
     uint32_t best = TIED_NO_REPLICA;
-    int best_dislike = 2;
+    uint32_t best_dislike = DISLIKE_NEVER;
     for (uint32_t n = 0; n < self->replica_count && best_dislike > 0; n++) {
         const uint32_t replica = in_turn (self, n);
         if (!self->replicas[replica].is_usable)
             continue;
-        const int disliked = dislike (avoid, instance (self, replica));
+        const uint32_t disliked = dislike (self, avoid, replica);
         if (disliked < best_dislike) {
             best = replica;
             best_dislike = disliked;
@@ -186,19 +201,44 @@ static uint32_t next_one (const struct ti_pick *self, const struct ti_pick_avoid
     return best;
 }
 
-uint32_t ti_pick_one (const struct ti_pick *self, const struct ti_pick_avoid *avoid)
+/* The weight of a replica for the key, as good as random and the same for all clients. */
+static uint64_t weight (const struct ti_pick *self, uint32_t replica)
 {
-    if (self->rule == TIED_PICK_ROUND_ROBIN)
-        return next_one (self, avoid);
+    return ti_mix (ti_mix (self->key) ^ self->replicas[replica].identity);
+}
+
+/* The heaviest of the least disliked; of equal ones the first by number. */
+static uint32_t heaviest (const struct ti_pick *self, const struct ti_pick_avoid *avoid)
+{
+    uint32_t best = TIED_NO_REPLICA;
+    uint32_t best_dislike = DISLIKE_NEVER;
+    uint64_t best_weight = 0;
+    for (uint32_t replica = 0; replica < self->replica_count; replica++) {
+        if (!self->replicas[replica].is_usable)
+            continue;
+        const uint32_t disliked = dislike (self, avoid, replica);
+        const uint64_t own = weight (self, replica);
+        if (disliked < best_dislike ||
+            (disliked == best_dislike && own > best_weight && best != TIED_NO_REPLICA)) {
+            best = replica;
+            best_dislike = disliked;
+            best_weight = own;
+        }
+    }
+    return best;
+}
+
+static uint32_t lightest_one (const struct ti_pick *self, const struct ti_pick_avoid *avoid)
+{
     const uint32_t samples = self->rule == TIED_PICK_RANDOM ? 1 : self->samples;
     uint32_t sampled = 0;
     uint32_t best = TIED_NO_REPLICA;
-    int best_dislike = 2;
+    uint32_t best_dislike = DISLIKE_NEVER;
     uint64_t best_score = UINT64_MAX;
     for (uint32_t i = 0; i < self->usable_count && i < LOOKS_MAX && sampled < samples; i++) {
         const uint32_t drawn = draw (self, i);
-        const int disliked = dislike (avoid, instance (self, drawn));
-        if (disliked == 2)
+        const uint32_t disliked = dislike (self, avoid, drawn);
+        if (disliked == DISLIKE_NEVER)
             continue;
         sampled += disliked == 0;
         const uint64_t drawn_score = score (self, &self->replicas[drawn]);
@@ -209,4 +249,39 @@ uint32_t ti_pick_one (const struct ti_pick *self, const struct ti_pick_avoid *av
         }
     }
     return best;
+}
+
+/* One after the other, each with all that speaks against it. In turn, the pair is one turn. */
+static void careful_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second)
+{
+    *out_second = TIED_NO_REPLICA;
+    *out_first = ti_pick_one (self, NULL);
+    if (*out_first == TIED_NO_REPLICA)
+        return;
+    const uint32_t turn = *self->turn;
+    const struct ti_pick_avoid avoid = {.zone = self->replicas[*out_first].zone,
+                                        .is_spared = true,
+                                        .hard = {instance (self, *out_first)},
+                                        .hard_count = 1};
+    *out_second = ti_pick_one (self, &avoid);
+    *self->turn = turn;
+}
+
+void ti_pick_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second)
+{
+    if (self->has_zones || self->health || self->rule == TIED_PICK_AFFINITY)
+        careful_pair (self, out_first, out_second);
+    else if (self->rule == TIED_PICK_ROUND_ROBIN)
+        next_pair (self, out_first, out_second);
+    else
+        lightest_pair (self, out_first, out_second);
+}
+
+uint32_t ti_pick_one (const struct ti_pick *self, const struct ti_pick_avoid *avoid)
+{
+    if (self->rule == TIED_PICK_ROUND_ROBIN)
+        return next_one (self, avoid);
+    if (self->rule == TIED_PICK_AFFINITY)
+        return heaviest (self, avoid);
+    return lightest_one (self, avoid);
 }

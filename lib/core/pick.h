@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Choice of replicas: the two least loaded of a random sample, lighter one first, or the next in
- * turn; never the same instance twice. It changes nothing but the order of the list of usable
- * replicas, the generator and the turn; what "usable" means is the owner's business.
+ * turn, or those that a key belongs to; never the same instance twice. It changes nothing but the
+ * order of the list of usable replicas, the generator and the turn; what "usable" means is the
+ * owner's business.
+ *
+ * Zones and health make some of the usable ones less wanted, and have a slower way of their own
+ * (dislike () in pick.c): where no replica has a zone and all are well, they cost nothing.
+ *
+ * Affinity is rendezvous hashing (Thaler and Ravishankar, "Using Name-Based Mappings to Increase
+ * Hit Rates", IEEE/ACM ToN 1998): each replica has a weight for each key, and the heaviest is
+ * taken. When one leaves, only its own keys move, each to its second heaviest, where their copy 1
+ * has been all the time.
  */
 #ifndef TI_PICK_H
 #define TI_PICK_H
@@ -11,6 +20,7 @@
 
 #include "base/prng.h"
 #include "core/delay.h"
+#include "core/health.h"
 #include "core/load.h"
 
 /* What the client core knows of a replica. The first line is all that a choice reads. */
@@ -25,6 +35,8 @@ struct ti_replica {
     uint8_t avoid_beats;   /* it refused as draining: not used for so many heartbeats */
     bool is_heard;         /* since the last heartbeat */
     bool is_usable;        /* in the list of usable replicas */
+    uint32_t zone;         /* 0: not known */
+    uint64_t identity;     /* AFFINITY: the same for all clients */
     struct ti_delay delay;
 };
 
@@ -37,21 +49,27 @@ struct ti_pick {
     uint32_t rule;          /* enum tied_pick */
     uint32_t samples;       /* looked at per choice */
     const struct ti_load_scale *scale;
-    uint64_t mean; /* of the reports of all, as ti_load_mean () */
+    uint64_t mean;            /* of the reports of all, as ti_load_mean () */
+    uint64_t key;             /* AFFINITY */
+    struct ti_health *health; /* NULL: all take every call */
+    bool has_zones;           /* some replica has one */
     struct ti_prng *prng;
     tied_time_t now;
 };
 
-/* Instances that a further copy should not go to. */
+/* Where a further copy should not go. */
 struct ti_pick_avoid {
+    uint32_t zone;  /* rather not to this zone; 0: to any */
+    bool is_spared; /* the call can do without it: only where health admits it (health.h) */
     uint64_t soft[TIED_COPIES_MAX + 1]; /* incarnations: only if there is no other */
     uint64_t hard[TIED_COPIES_MAX + 1]; /* incarnations: never */
     uint32_t soft_count;
     uint32_t hard_count;
 };
 
-/* A pair of different instances; *out_second is TIED_NO_REPLICA if there is only one instance, both
- * are if there is none. */
+/* A pair of different instances, the second rather in another zone; *out_second is TIED_NO_REPLICA
+ * if there is only one instance, both are if there is none (or, of the second, none that health
+ * admits). */
 void ti_pick_pair (const struct ti_pick *self, uint32_t *out_first, uint32_t *out_second);
 
 /* One replica. What is avoided does not count as a sample, but it looks at no more than 64.

@@ -970,7 +970,7 @@ static void each_option_out_of_range_is_named (void **state)
     BAD (replicas_max, 4097);
     BAD (copies_max, 0);
     BAD (copies_max, TIED_COPIES_MAX + 1);
-    BAD (pick, 3);
+    BAD (pick, 4);
     BAD (pick_samples, 1);
     BAD (pick_samples, 65);
     BAD (load_age_ns, MS (1) - 1);

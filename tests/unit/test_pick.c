@@ -363,6 +363,265 @@ static void RQ_07_a_replica_of_which_nothing_is_known_is_no_magnet (void **state
         CHECK_U64 (ti_pick_one (&pick, NULL), ==, 10);
 }
 
+static struct ti_pick make_affine (struct fleet *fleet, uint32_t count)
+{
+    const struct ti_pick pick = make (fleet, count, TIED_PICK_AFFINITY, 4);
+    for (uint32_t i = 0; i < count; i++)
+        fleet->replicas[i].identity = UINT64_C (0xabcdef) * (i + 1);
+    return pick;
+}
+
+static void affinity_sends_a_key_to_the_same_pair_whatever_the_load_and_the_order (void **state)
+{
+    struct fleet fleet;
+    struct fleet other;
+    (void)state;
+    struct ti_pick pick = make_affine (&fleet, 20);
+    struct ti_pick elsewhere = make_affine (&other, 20);
+    /* Another client that knows them in the opposite order, and other loads. */
+    for (uint32_t i = 0; i < 20; i++) {
+        other.replicas[i].identity = fleet.replicas[19 - i].identity;
+        other.replicas[i].load.depth = i * 7 % 5;
+    }
+    for (uint64_t key = 1; key <= 1000; key++) {
+        uint32_t first, second, first_there, second_there;
+        pick.key = elsewhere.key = key;
+        ti_pick_pair (&pick, &first, &second);
+        ti_pick_pair (&elsewhere, &first_there, &second_there);
+        CHECK_U64 (first_there, ==, 19 - first);
+        CHECK_U64 (second_there, ==, 19 - second);
+        CHECK_U64 (first, !=, second);
+        CHECK_U64 (ti_pick_one (&pick, NULL), ==, first);
+    }
+}
+
+static void affinity_spreads_the_keys_evenly (void **state)
+{
+    uint32_t firsts[20] = {0};
+    uint32_t seconds[20] = {0};
+    struct fleet fleet;
+    (void)state;
+    struct ti_pick pick = make_affine (&fleet, 20);
+    for (uint64_t key = 1; key <= 20000; key++) {
+        uint32_t first, second;
+        pick.key = key;
+        ti_pick_pair (&pick, &first, &second);
+        firsts[first]++;
+        seconds[second]++;
+    }
+    /* 1000 each; 6 standard deviations are 185. */
+    for (uint32_t i = 0; i < 20; i++) {
+        CHECK_U64 (firsts[i], >=, 815);
+        CHECK_U64 (firsts[i], <=, 1185);
+        CHECK_U64 (seconds[i], >=, 815);
+        CHECK_U64 (seconds[i], <=, 1185);
+    }
+}
+
+static void when_a_replica_leaves_only_its_own_keys_move_and_to_their_siblings (void **state)
+{
+    enum {
+        KEYS = 5000,
+        GONE = 7
+    };
+    struct fleet fleet;
+    (void)state;
+    struct ti_pick pick = make_affine (&fleet, 20);
+    for (uint64_t key = 1; key <= KEYS; key++) {
+        uint32_t first, second, first_then, second_then;
+        pick.key = key;
+        fleet.replicas[GONE].is_usable = true;
+        ti_pick_pair (&pick, &first, &second);
+        fleet.replicas[GONE].is_usable = false;
+        ti_pick_pair (&pick, &first_then, &second_then);
+        CHECK_U64 (first_then, ==, first == GONE ? second : first);
+        if (first != GONE && second != GONE)
+            CHECK_U64 (second_then, ==, second);
+        CHECK_U64 (second_then, !=, GONE);
+    }
+}
+
+static void affinity_avoids_what_other_rules_avoid (void **state)
+{
+    struct fleet fleet;
+    (void)state;
+    struct ti_pick pick = make_affine (&fleet, 6);
+    for (uint64_t key = 1; key <= 500; key++) {
+        uint32_t first, second;
+        pick.key = key;
+        ti_pick_pair (&pick, &first, &second);
+        const struct ti_pick_avoid hard = {.hard = {fleet.replicas[first].incarnation},
+                                           .hard_count = 1};
+        const struct ti_pick_avoid soft = {.soft = {fleet.replicas[first].incarnation},
+                                           .soft_count = 1};
+        CHECK_U64 (ti_pick_one (&pick, &hard), ==, second);
+        CHECK_U64 (ti_pick_one (&pick, &soft), ==, second);
+    }
+    fleet.replicas[0].is_usable = false;
+    for (uint32_t i = 1; i < 6; i++)
+        fleet.replicas[i].incarnation = 5;
+    uint32_t first, second;
+    ti_pick_pair (&pick, &first, &second);
+    CHECK_U64 (first, !=, TIED_NO_REPLICA);
+    CHECK_U64 (second, ==, TIED_NO_REPLICA);
+    for (uint32_t i = 1; i < 6; i++)
+        fleet.replicas[i].is_usable = false;
+    ti_pick_pair (&pick, &first, &second);
+    CHECK_U64 (first, ==, TIED_NO_REPLICA);
+    CHECK_U64 (second, ==, TIED_NO_REPLICA);
+}
+
+static const uint32_t RULES[] = {TIED_PICK_INFORMED, TIED_PICK_RANDOM, TIED_PICK_ROUND_ROBIN,
+                                 TIED_PICK_AFFINITY};
+
+static void a_pair_spans_two_zones_if_there_are_two (void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < sizeof RULES / sizeof RULES[0]; r++) {
+        struct fleet fleet;
+        struct ti_pick pick = make (&fleet, 12, RULES[r], 4);
+        uint32_t firsts[12] = {0};
+        pick.has_zones = true;
+        for (uint32_t i = 0; i < 12; i++) {
+            fleet.replicas[i].zone = 1 + (i >= 3);
+            fleet.replicas[i].identity = i;
+            /* What is near is light, so that it is the zone that decides. */
+            fleet.replicas[i].load.depth = i < 3 ? 0 : 20 + i;
+        }
+        for (uint64_t n = 0; n < 1000; n++) {
+            uint32_t first, second;
+            pick.key = n + 1;
+            ti_pick_pair (&pick, &first, &second);
+            CHECK_U64 (fleet.replicas[first].zone, !=, fleet.replicas[second].zone);
+            firsts[first]++;
+        }
+        if (RULES[r] == TIED_PICK_ROUND_ROBIN)
+            for (uint32_t i = 0; i < 12; i++)
+                CHECK_U64 (firsts[i], >=, 83);
+    }
+}
+
+static void zones_are_a_wish_and_no_condition (void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < sizeof RULES / sizeof RULES[0]; r++) {
+        struct fleet fleet;
+        struct ti_pick pick = make (&fleet, 6, RULES[r], 4);
+        pick.has_zones = true;
+        for (uint32_t i = 0; i < 6; i++)
+            fleet.replicas[i].zone = i < 5 ? 3 : 0;
+        fleet.replicas[5].is_usable = false;
+        fleet.usable[5] = 0;
+        pick.usable_count = 5;
+        for (uint64_t n = 0; n < 200; n++) {
+            uint32_t first, second;
+            pick.key = n + 1;
+            ti_pick_pair (&pick, &first, &second);
+            CHECK_U64 (first, !=, TIED_NO_REPLICA);
+            CHECK_U64 (second, !=, TIED_NO_REPLICA);
+            CHECK_U64 (first, !=, second);
+        }
+    }
+}
+
+static void a_zone_that_is_not_known_is_like_any_other (void **state)
+{
+    struct fleet fleet;
+    (void)state;
+    struct ti_pick pick = make (&fleet, 3, TIED_PICK_INFORMED, 3);
+    pick.has_zones = true;
+    fleet.replicas[2].zone = 1;
+    fleet.replicas[2].load.depth = 50;
+    for (uint32_t n = 0; n < 100; n++) {
+        uint32_t first, second;
+        ti_pick_pair (&pick, &first, &second);
+        CHECK_U64 (first, !=, 2);
+        CHECK_U64 (second, !=, 2);
+    }
+}
+
+/* One of 6 on probation, with a probe on its way. */
+static struct ti_health *make_unwell (struct ti_pick *pick, uint32_t bad)
+{
+    struct ti_health_options options;
+    struct ti_health *health = malloc (sizeof *health + ti_health_size (6));
+    CHECK_TRUE (health != NULL);
+    ti_health_options_init (&options);
+    ti_health_init (health, health + 1, 6, &options);
+    for (uint32_t i = 0; i < 6; i++)
+        ti_health_join (health, i);
+    for (tied_time_t now = MS (1); now <= S (5); now += MS (10))
+        for (uint32_t i = 0; i < 6; i++)
+            ti_health_answered (health, i, i == bad ? MS (100) : MS (5), now);
+    CHECK_U64 (ti_health_state_of (health, bad), ==, TI_HEALTH_PROBATION);
+    ti_health_sent (health, bad, S (5));
+    pick->health = health;
+    pick->now = S (5) + 1;
+    return health;
+}
+
+static void a_spared_replica_is_taken_only_by_a_call_that_has_no_other (void **state)
+{
+    (void)state;
+    for (size_t r = 0; r < sizeof RULES / sizeof RULES[0]; r++) {
+        struct fleet fleet;
+        struct ti_pick pick = make (&fleet, 6, RULES[r], 4);
+        for (uint32_t i = 0; i < 6; i++) {
+            fleet.replicas[i].identity = i;
+            fleet.replicas[i].load.depth = i == 4 ? 0 : 10;
+        }
+        struct ti_health *health = make_unwell (&pick, 4);
+        for (uint64_t n = 0; n < 300; n++) {
+            uint32_t first, second;
+            pick.key = n + 1;
+            ti_pick_pair (&pick, &first, &second);
+            CHECK_U64 (first, !=, 4);
+            CHECK_U64 (second, !=, 4);
+            CHECK_U64 (second, !=, TIED_NO_REPLICA);
+            CHECK_U64 (ti_pick_one (&pick, NULL), !=, 4);
+        }
+        /* Two are left: the good one first, and no tie with the bad one, which is idle and would
+         * have the good one's copy dropped. */
+        for (uint32_t i = 0; i < 6; i++)
+            fleet.replicas[i].is_usable = i == 3 || i == 4;
+        fleet.usable[0] = 3;
+        fleet.usable[1] = 4;
+        pick.usable_count = 2;
+        uint32_t first, second;
+        ti_pick_pair (&pick, &first, &second);
+        CHECK_U64 (first, ==, 3);
+        CHECK_U64 (second, ==, TIED_NO_REPLICA);
+        struct ti_pick_avoid avoid = {.hard = {fleet.replicas[3].incarnation}, .hard_count = 1};
+        CHECK_U64 (ti_pick_one (&pick, &avoid), ==, 4);
+        avoid.is_spared = true;
+        CHECK_U64 (ti_pick_one (&pick, &avoid), ==, TIED_NO_REPLICA);
+        fleet.replicas[3].is_usable = false;
+        fleet.usable[0] = 4;
+        pick.usable_count = 1;
+        ti_pick_pair (&pick, &first, &second);
+        CHECK_U64 (first, ==, 4);
+        free (health);
+    }
+}
+
+static void a_probe_that_is_due_comes_first_and_its_pair_is_a_good_one (void **state)
+{
+    struct fleet fleet;
+    (void)state;
+    struct ti_pick pick = make (&fleet, 6, TIED_PICK_INFORMED, 6);
+    for (uint32_t i = 0; i < 6; i++)
+        fleet.replicas[i].load.depth = i == 4 ? 0 : 10;
+    struct ti_health *health = make_unwell (&pick, 4);
+    pick.now = S (5) + health->options.probe_ns;
+    for (uint32_t i = 0; i < 6; i++)
+        fleet.replicas[i].load_at = pick.now;
+    uint32_t first, second;
+    ti_pick_pair (&pick, &first, &second);
+    CHECK_U64 (first, ==, 4);
+    CHECK_U64 (second, !=, TIED_NO_REPLICA);
+    free (health);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +638,15 @@ int main (void)
         cmocka_unit_test (what_is_avoided_takes_no_place_in_the_sample),
         cmocka_unit_test (RQ_07_own_copies_in_flight_damp_the_flip_flop_of_late_reports),
         cmocka_unit_test (RQ_07_a_replica_of_which_nothing_is_known_is_no_magnet),
+        cmocka_unit_test (affinity_sends_a_key_to_the_same_pair_whatever_the_load_and_the_order),
+        cmocka_unit_test (affinity_spreads_the_keys_evenly),
+        cmocka_unit_test (when_a_replica_leaves_only_its_own_keys_move_and_to_their_siblings),
+        cmocka_unit_test (affinity_avoids_what_other_rules_avoid),
+        cmocka_unit_test (a_pair_spans_two_zones_if_there_are_two),
+        cmocka_unit_test (zones_are_a_wish_and_no_condition),
+        cmocka_unit_test (a_zone_that_is_not_known_is_like_any_other),
+        cmocka_unit_test (a_spared_replica_is_taken_only_by_a_call_that_has_no_other),
+        cmocka_unit_test (a_probe_that_is_due_comes_first_and_its_pair_is_a_good_one),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -34,9 +34,12 @@ enum tied_pick {
     TIED_PICK_INFORMED = 0, /* the least loaded of pick_samples, or the two least loaded, lighter
                                one first; with pick_samples 2 this is the power of two choices */
     TIED_PICK_RANDOM = 1,
-    TIED_PICK_ROUND_ROBIN = 2 /* the next usable one in order of index; of a pair that is the first,
-                                 and the one after it the second. Each client begins elsewhere, as
-                                 its seed says */
+    TIED_PICK_ROUND_ROBIN = 2, /* the next usable one in order of index; of a pair that is the
+                                 first, and the one after it the second. Each client begins
+                                 elsewhere, as its seed says */
+    TIED_PICK_AFFINITY = 3     /* by the call's key: the same replica for the same key, from every
+                                  client, and another one as second; a replica that leaves moves its
+                                  own keys only. Load plays no part. A call without a key: INFORMED */
 };
 
 struct tied_client_core_options {
@@ -51,6 +54,10 @@ struct tied_client_core_options {
                                     re-issue: below 3 no call is tied or hedged, and at 3
                                     a tied call has no hedge */
     uint32_t pick;               /* enum tied_pick; default INFORMED */
+    uint32_t probation_milli;    /* 0: off (default), or [1500, 1 000 000]: a replica whose answers
+                                    take so many thousandths of the median of all, or that fails
+                                    half of its copies, is spared: it gets a probe now and then,
+                                    and comes back slowly. At most half of them are spared */
     uint32_t pick_samples;       /* [2, 64] replicas looked at per choice; default 16 */
     tied_duration_t load_age_ns; /* [1 ms, 1 h] a load report counts as the mean of all
                                     replicas after this; until then it fades linearly;
@@ -158,7 +165,8 @@ struct tied_client_method {
     tied_duration_t hedge_ns;     /* delay in use; TIED_NEVER: none, because of hedge_reason */
     uint32_t hedge_reason;        /* enum tied_not_sent */
     uint32_t hedge_share_ppm;     /* of the calls pending at hedge_ns that are hedged */
-    uint32_t target_ppm;          /* the percentile that the next four speak of */
+    uint32_t target_ppm;          /* the percentile that the next four speak of: the
+                                     policy's, or a lower one that auto can move */
     tied_duration_t without_ns;   /* without hedges, estimated; TIED_NEVER: not known */
     tied_duration_t predicted_ns; /* with the hedges that auto has planned; TIED_NEVER: no plan */
     tied_duration_t achieved_ns;  /* what calls took in fact; TIED_NEVER: not known */
@@ -188,6 +196,7 @@ struct tied_client_submit {
     uint32_t mode;              /* enum tied_mode, or TIED_MODE_POLICY */
     bool is_idempotent;         /* declared safe to run more than once; so may its method be */
     bool is_inner;              /* made while another call is handled: never hedged (chain stop) */
+    uint64_t affinity;          /* AFFINITY: the key, or a hash of it; 0: none */
     uint8_t copies_max;         /* [0, TIED_COPIES_MAX] most copies of this call, fewer than the
                                    options say; 0: no limit of its own */
     tied_time_t deadline;       /* absolute; TIED_NEVER: none. In the past: DEADLINE at once */
@@ -308,8 +317,17 @@ enum tied_replica_state {
     TIED_REPLICA_MISNAMED = 4 /* it calls itself by another id: never used */
 };
 
+/* How a replica's answers compare with those of the others; WELL if probation is off. */
+enum tied_replica_health {
+    TIED_HEALTH_WELL = 0,
+    TIED_HEALTH_PROBATION = 1, /* slow or failing: it gets probes */
+    TIED_HEALTH_RAMP = 2       /* it comes back: gets a share that rises to all */
+};
+
 struct tied_client_replica {
-    uint32_t state; /* enum tied_replica_state */
+    uint32_t state;  /* enum tied_replica_state */
+    uint32_t health; /* enum tied_replica_health */
+    uint32_t zone;   /* 0: not known */
     uint64_t incarnation;
     struct tied_load load;         /* last report */
     tied_time_t load_at;           /* when it came; 0: never */
@@ -338,6 +356,37 @@ tied_client_core_init (void *memory, size_t size, const struct tied_client_core_
  * On error: nothing changed.
  */
 TIED_EXPORT TIED_NODISCARD int tied_client_core_add_replica (tied_client_core_t *self);
+
+/**
+ * Say where a replica is: of a call's two copies, and of its hedge and its first copy, they are
+ * rather in two zones. Without any zone this costs nothing.
+ *
+ * @param zone  0: not known
+ * @return 0, TIED_ERR_INVAL (no such index)
+ *
+ * Ownership: none transferred.
+ * Thread: owner.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int
+tied_client_core_set_zone (tied_client_core_t *self, uint32_t replica, uint32_t zone);
+
+/**
+ * Give a replica the identity by which AFFINITY knows it: a hash of its id, so that all clients
+ * agree, in whatever order they were told of the replicas. Default: its index.
+ *
+ * @return 0, TIED_ERR_INVAL (no such index)
+ *
+ * Ownership: none transferred.
+ * Thread: owner.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int
+tied_client_core_set_identity (tied_client_core_t *self, uint32_t replica, uint64_t identity);
 
 /**
  * Feed one event; rules as tied_replica_core_step ().
