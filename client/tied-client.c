@@ -49,8 +49,10 @@ int main (int argc, char **argv)
          .kind = TI_CLI_PAIRS,
          .value = &app.replicas,
          .argument = "ID=ENDPOINT",
-         .help = "a replica and its client endpoint; at most 64",
+         .help = "a replica and its client endpoint; at most 64. With ',zone=NAME' behind it, the "
+                 "copies of a call rather go to two zones",
          .is_required = true,
+         .takes_zone = true,
          .keeps_first = true},
         {.name = "timeout",
          .kind = TI_CLI_DURATION,

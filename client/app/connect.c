@@ -40,6 +40,8 @@ tied_client_t *app_connect (const struct app *app,
         const struct ti_pair *pair = &app->replicas.items[i];
         int rc = tied_client_add_replica (client, pair->id, pair->endpoint);
 
+        if (rc == 0 && pair->zone[0])
+            rc = tied_client_set_zone (client, pair->id, pair->zone);
         if (rc != 0) {
             app_fail ("replica %s at %s: %s", pair->id, pair->endpoint, tied_error_text (rc));
             tied_client_destroy (&client);

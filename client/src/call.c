@@ -103,6 +103,7 @@ int ti_call_submit (tied_client_t *self,
     event.u.submit.deadline = ti_min (ti_time_add (now, timeout), ti_min (terms->deadline, until));
     event.u.submit.stagger_ns = call->stagger_ns;
     event.u.submit.hedge_ns = call->hedge_ns;
+    event.u.submit.affinity = call->affinity;
     rc = ti_engine_step (self, &event, now);
     if (rc != 0) {
         ti_client_calls_release (&self->calls, token);

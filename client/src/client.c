@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/assert.h"
+#include "base/hash.h"
 #include "base/util.h"
 #include "client_internal.h"
 #include "zmq/clock.h"
@@ -139,6 +140,9 @@ static int add_link (tied_client_t *self, const char *id, const char *endpoint)
     memcpy (link->id, id, link->id_size);
     rc = tied_client_core_add_replica (self->core);
     TI_ASSERT (rc == (int)self->links_count);
+    /* Of the id, so that all clients send a key to the same replica. */
+    rc = tied_client_core_set_identity (self->core, self->links_count, ti_hash_text (id));
+    TI_ASSERT (rc == 0);
     ti_engine_mark_dirty (self, self->links_count);
     self->links_count++;
     return 0;
@@ -157,6 +161,25 @@ int tied_client_add_replica (tied_client_t *self, const char *id, const char *en
         rc = TIED_ERR_EXISTS;
     else
         rc = add_link (self, id, endpoint);
+    pthread_mutex_unlock (&self->lock);
+    return rc;
+}
+
+int tied_client_set_zone (tied_client_t *self, const char *id, const char *zone)
+{
+    const struct ti_client_link *link;
+    uint32_t number = 0;
+    int rc = TIED_ERR_ABSENT;
+
+    if (!self || !id || (zone && !ti_name_is_valid (zone)))
+        return TIED_ERR_INVAL;
+    /* Two names with the same number would be one zone, which is only a wish not granted. */
+    if (zone)
+        number = (uint32_t)ti_max (ti_hash_text (zone) >> 32, 1);
+    pthread_mutex_lock (&self->lock);
+    link = ti_client_find_link (self, id);
+    if (link)
+        rc = tied_client_core_set_zone (self->core, (uint32_t)(link - self->links), number);
     pthread_mutex_unlock (&self->lock);
     return rc;
 }

@@ -30,10 +30,11 @@
 /* Options in one table, --help and --version not counted. */
 #define TI_CLI_OPTIONS_MAX 64
 
-/* "ID=ENDPOINT" */
+/* "ID=ENDPOINT", and ",zone=NAME" where the option takes_zone */
 struct ti_pair {
     char id[TIED_NAME_MAX + 1];
     char endpoint[TI_ENDPOINT_MAX];
+    char zone[TIED_NAME_MAX + 1]; /* empty: none */
 };
 
 struct ti_pairs {
@@ -80,6 +81,7 @@ struct ti_cli_option {
     const char *commands; /* "bench ping": only with these commands; NULL: with all */
     bool is_required;     /* with the commands above */
     bool keeps_first;     /* PAIRS: an id that is given again is a warning, not an error */
+    bool takes_zone;      /* PAIRS: ",zone=NAME" may follow */
     bool *given;          /* set true when the option occurs; may be NULL */
     uint64_t min, max;
     double real_min, real_max;

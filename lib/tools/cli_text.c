@@ -9,6 +9,8 @@
 
 #include <tied/error.h>
 
+#define ZONE ",zone="
+
 void ti_cli_keep (const char *program, int argc, char **argv, char *buffer, size_t size)
 {
     size_t at = 0;
@@ -67,22 +69,37 @@ int ti_endpoint_check (const char *text, char *why)
     return TIED_OK;
 }
 
+static int zone_check (const char *text, char *out, char *why)
+{
+    const int rc = ti_name_check (text, why);
+    if (rc == TIED_OK)
+        memcpy (out, text, strlen (text) + 1);
+    return rc;
+}
+
 int ti_pair_parse (const char *text, struct ti_pair *out, char *why)
 {
-    struct ti_pair pair = {.id = "", .endpoint = ""};
+    struct ti_pair pair = {.id = "", .endpoint = "", .zone = ""};
     const char *equals = strchr (text, '=');
+    const char *zone = equals ? strstr (equals, ZONE) : NULL;
     if (!equals)
         return ti_cli_refuse (why, "it has no '='; write ID=ENDPOINT as in a=tcp://127.0.0.1:5555");
     size_t id_length = (size_t)(equals - text);
     if (id_length > TIED_NAME_MAX)
         return ti_cli_refuse (why, "the id is longer than %d bytes", TIED_NAME_MAX);
     memcpy (pair.id, text, id_length);
+    const char *endpoint = equals + 1;
+    const size_t length = zone ? (size_t)(zone - endpoint) : strlen (endpoint);
+    if (length >= sizeof pair.endpoint)
+        return ti_endpoint_check (endpoint, why);
+    memcpy (pair.endpoint, endpoint, length);
     int rc = ti_name_check (pair.id, why);
     if (rc == TIED_OK)
-        rc = ti_endpoint_check (equals + 1, why);
+        rc = ti_endpoint_check (pair.endpoint, why);
+    if (rc == TIED_OK && zone)
+        rc = zone_check (zone + strlen (ZONE), pair.zone, why);
     if (rc)
         return rc;
-    memcpy (pair.endpoint, equals + 1, strlen (equals + 1));
     *out = pair;
     return TIED_OK;
 }

@@ -211,6 +211,8 @@ store_in_pairs (const struct ti_cli *cli, const struct ti_cli_option *option, co
     char why[TI_CLI_WHY_MAX];
     if (ti_pair_parse (text, &pair, why))
         return refuse_because (cli, option, text, why);
+    if (pair.zone[0] && !option->takes_zone)
+        return refuse_because (cli, option, text, "no zone is taken here");
     for (uint32_t i = 0; i < list->count; i++)
         if (strcmp (list->items[i].id, pair.id) == 0)
             return store_again (cli, option, text);

@@ -475,6 +475,15 @@ static void pairs_are_read_and_refused (void **state)
     CHECK_I64 (ti_pair_parse ("a=ipc:///tmp/x=y", &pair, why), ==, 0);
     CHECK_STR (pair.id, "a");
     CHECK_STR (pair.endpoint, "ipc:///tmp/x=y");
+    CHECK_STR (pair.zone, "");
+    CHECK_I64 (ti_pair_parse ("a=tcp://h:5,zone=north", &pair, why), ==, 0);
+    CHECK_STR (pair.endpoint, "tcp://h:5");
+    CHECK_STR (pair.zone, "north");
+    CHECK_I64 (ti_pair_parse ("a=tcp://h:5,zone=", &pair, why), <, 0);
+    CHECK_I64 (ti_pair_parse ("a=tcp://h:5,zone=a b", &pair, why), <, 0);
+    CHECK_I64 (ti_pair_parse ("a=tcp://h:5,zones=a", &pair, why), <, 0);
+    CHECK_I64 (ti_pair_parse ("a=,zone=b", &pair, why), <, 0);
+    CHECK_STR (pair.zone, "north");
     /* Longest id and endpoint, and one byte more of each. */
     for (int extra = 0; extra < 3; extra++) {
         size_t id = TIED_NAME_MAX + (extra == 1), endpoint = TI_ENDPOINT_MAX - 1 + (extra == 2);

@@ -689,6 +689,91 @@ static void a_call_is_sent_again_when_its_replica_is_lost (void **state)
     world_close (&world);
 }
 
+static void zones_are_named_and_the_copies_of_a_call_go_to_two (void **state)
+{
+    struct world world;
+    struct tied_client_replica seen[4];
+    struct tied_call call = world_call (TIED_MODE_TIED, true);
+    struct tied_reply reply;
+    struct tied_call_id id;
+
+    (void)state;
+    world_open (&world, 4, NULL);
+    CHECK_I64 (tied_client_set_zone (world.client, "a", "north"), ==, 0);
+    CHECK_I64 (tied_client_set_zone (world.client, "b", "north"), ==, 0);
+    CHECK_I64 (tied_client_set_zone (world.client, "c", "south"), ==, 0);
+    CHECK_I64 (tied_client_set_zone (world.client, "d", "north"), ==, 0);
+    CHECK_I64 (tied_client_set_zone (world.client, "e", "north"), ==, TIED_ERR_ABSENT);
+    CHECK_I64 (tied_client_set_zone (world.client, "a", ""), ==, TIED_ERR_INVAL);
+    CHECK_I64 (tied_client_set_zone (world.client, NULL, "north"), ==, TIED_ERR_INVAL);
+    CHECK_I64 (tied_client_set_zone (NULL, "a", "north"), ==, TIED_ERR_INVAL);
+    for (uint32_t i = 0; i < 4; i++)
+        CHECK_I64 (tied_client_replica (world.client, world.replicas[i]->id, &seen[i]), ==, 0);
+    CHECK_U64 (seen[0].zone, !=, 0);
+    CHECK_U64 (seen[0].zone, ==, seen[1].zone);
+    CHECK_U64 (seen[0].zone, !=, seen[2].zone);
+    call.stagger_ns = 0;
+    for (uint32_t n = 0; n < 10; n++) {
+        const uint32_t before = world.replicas[2]->requests;
+        CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
+        WORLD_UNTIL (&world, world.replicas[2]->requests == before + 1);
+        fake_reply (world.replicas[2], fake_request (world.replicas[2], before), 0, NULL, 0);
+        WORLD_UNTIL (&world, tied_client_wait (world.client, id, 0, &reply) == 0);
+        tied_reply_release (&reply);
+    }
+    CHECK_I64 (tied_client_set_zone (world.client, "a", NULL), ==, 0);
+    CHECK_I64 (tied_client_replica (world.client, "a", &seen[0]), ==, 0);
+    CHECK_U64 (seen[0].zone, ==, 0);
+    world_close (&world);
+}
+
+/* Two clients that were told of them in another order. */
+static void calls_with_one_affinity_go_to_one_replica_from_every_client (void **state)
+{
+    struct world worlds[2];
+    struct tied_client_options options;
+    char winners[2][8][TIED_NAME_MAX + 1];
+
+    (void)state;
+    tied_client_options_init (&options);
+    options.core.pick = TIED_PICK_AFFINITY;
+    for (uint32_t w = 0; w < 2; w++) {
+        struct world *world = &worlds[w];
+        memset (world, 0, sizeof *world);
+        options.drive = TIED_DRIVE_CALLER;
+        world->client = tied_client_new (&options);
+        world->count = 3;
+        for (uint32_t i = 0; i < 3; i++) {
+            const char *const name = (const char *[]){"x", "y", "z"}[w ? 2 - i : i];
+            world->replicas[i] = fake_replica_new (name, NULL, NULL);
+            world->replicas[i]->does_echo = true;
+            CHECK_I64 (tied_client_add_replica (world->client, name, world->replicas[i]->endpoint),
+                       ==, 0);
+        }
+        CHECK_I64 (tied_client_start (world->client), ==, 0);
+        WORLD_UNTIL (world, tied_client_wait_ready (world->client, 3, 0) == 0);
+        for (uint32_t n = 0; n < 16; n++) {
+            struct tied_call call = world_call (TIED_MODE_SINGLE, true);
+            struct tied_call_id id;
+            struct tied_reply reply;
+            call.affinity = 1 + n % 8;
+            CHECK_I64 (tied_client_submit (world->client, &call, &id), ==, 0);
+            WORLD_UNTIL (world, tied_client_wait (world->client, id, 0, &reply) == 0);
+            if (n >= 8)
+                CHECK_STR (winners[w][n % 8], reply.winner_id);
+            strcpy (winners[w][n % 8], reply.winner_id);
+            tied_reply_release (&reply);
+        }
+        world_close (world);
+    }
+    uint32_t others = 0;
+    for (uint32_t key = 0; key < 8; key++) {
+        CHECK_STR (winners[0][key], winners[1][key]);
+        others += strcmp (winners[0][key], winners[0][0]) != 0;
+    }
+    CHECK_U64 (others, >, 0);
+}
+
 static void a_replica_with_another_name_is_never_used (void **state)
 {
     struct world world;
@@ -758,6 +843,8 @@ int main (void)
         cmocka_unit_test (CL_12_nonsense_from_a_replica_is_counted_and_harmless),
         cmocka_unit_test (a_refusal_ends_a_single_call_with_its_reason),
         cmocka_unit_test (a_call_is_sent_again_when_its_replica_is_lost),
+        cmocka_unit_test (zones_are_named_and_the_copies_of_a_call_go_to_two),
+        cmocka_unit_test (calls_with_one_affinity_go_to_one_replica_from_every_client),
         cmocka_unit_test (a_replica_with_another_name_is_never_used),
         cmocka_unit_test (no_replica_listens_and_the_call_ends_by_its_deadline),
     };

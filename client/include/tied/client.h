@@ -84,6 +84,8 @@ struct tied_call {
                                    body and the same result, whoever makes them; see
                                    docs/protocol.md, "Keys" */
     size_t key_size;            /* [0, TIED_KEY_MAX]; 0, the default: none */
+    uint64_t affinity;          /* options.core.pick AFFINITY: what the call is about, a number or a
+                                   hash: calls with the same one go to the same replica; 0: none */
     struct tied_request *parent; /* the request (tied/replica.h) for whose answer the call is made,
                                     NULL: none. The call takes over its deadline if that is earlier,
                                     its traceparent if it has none of its own, and the number of
@@ -240,6 +242,22 @@ TIED_EXPORT void tied_client_destroy (tied_client_t **self_p);
  */
 TIED_EXPORT TIED_NODISCARD int
 tied_client_add_replica (tied_client_t *self, const char *id, const char *endpoint);
+
+/**
+ * Say in which zone a replica is, for example a rack or a data centre. The two copies of a tied
+ * call, and a first copy and its hedge, go rather to two zones.
+ *
+ * @param zone  1..TIED_NAME_MAX of A-Z a-z 0-9 . _ -; NULL: not known, as before the first call
+ * @return 0; TIED_ERR_INVAL; TIED_ERR_ABSENT (no such replica)
+ *
+ * Ownership: copies.
+ * Thread: any.
+ * Blocking: never.
+ * Callback-safe: there are no callbacks.
+ * On error: nothing changed.
+ */
+TIED_EXPORT TIED_NODISCARD int
+tied_client_set_zone (tied_client_t *self, const char *id, const char *zone);
 
 /**
  * Begin: from here on calls are taken, and the THREADED drive has its thread. A client without
