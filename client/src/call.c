@@ -32,7 +32,7 @@ int ti_call_check (const tied_client_t *self, const struct tied_call *call)
     size_t method = strnlen (call->method, TIED_NAME_MAX + 1);
 
     if (!ti_wire_is_name (call->method, method) || (!call->body && call->body_size > 0) ||
-        (call->mode > TIED_MODE_TIED && call->mode != TIED_MODE_POLICY))
+        (call->mode > TIED_MODE_EXCLUSIVE && call->mode != TIED_MODE_POLICY))
         return TIED_ERR_INVAL;
     if (call->key_size > TIED_KEY_MAX || (!call->key && call->key_size > 0))
         return TIED_ERR_INVAL;

@@ -64,6 +64,7 @@ static void on_welcome (tied_client_t *self,
     event.u.welcome.echo = welcome->time_ns;
     event.u.welcome.id_matches = welcome->id.size == link->id_size &&
                                  memcmp (welcome->id.data, link->id, link->id_size) == 0;
+    event.u.welcome.modes = welcome->modes;
     event.u.welcome.load = welcome->load;
     ti_engine_step_event (self, &event, now);
     ti_seat_replica_changed (self);

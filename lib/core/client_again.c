@@ -176,6 +176,15 @@ static bool is_over (ti_core *self, uint32_t token)
     return !ti_call_at (self, token)->is_live;
 }
 
+/* Copy 0 was lost before copy 1 was sent: the re-issue takes its place, if there is one. */
+static void drop_plan (ti_core *self, struct ti_call *call)
+{
+    if (!call->race.is_planned || (call->race.alive & TI_RACE_BIT (0)))
+        return;
+    call->race.is_planned = false;
+    ti_client_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
+}
+
 /* A replica that refuses a re-issue holds no other copy of the call, or it would have merged it. So
  * the copies that it was sent before are gone without an answer: dropped by a STARTED. */
 static void lose_dropped (ti_core *self, uint32_t token, uint8_t refused)
@@ -193,6 +202,22 @@ static void lose_dropped (ti_core *self, uint32_t token, uint8_t refused)
     }
 }
 
+/* Two instances may have been sent it, and the earlier one may have run it: no answer, but a loss.
+ */
+static void exclusive_is_stale (ti_core *self, uint32_t token, uint8_t copy)
+{
+    struct ti_call *call = ti_call_at (self, token);
+    const struct ti_copy *c = ti_copy_at (self, token, copy);
+    ti_race_lost (&call->race, copy);
+    self->counters.copies_lost++;
+    if (ti_replica_at (self, c->replica)->incarnation == c->incarnation)
+        ti_client_stale (self, c->replica);
+    if (is_over (self, token))
+        return;
+    drop_plan (self, call);
+    carry_out (self, token, ti_race_after_loss (&call->race), TIED_REJECT_NONE);
+}
+
 /* Reasons that say how much there is to do, and not what the copy is. */
 static bool is_overload (uint8_t reason)
 {
@@ -204,6 +229,10 @@ void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t rea
 {
     struct ti_call *call = ti_call_at (self, token);
     ti_client_unlink (self, token, copy, TI_COPY_NEUTRAL);
+    if (call->race.is_exclusive && reason == TIED_REJECT_STALE) {
+        exclusive_is_stale (self, token, copy);
+        return;
+    }
     self->counters.copies_rejected++;
     if (reason == TIED_REJECT_DUPLICATE && ti_race_may_unhedge (&call->race, copy) &&
         call->deadline > self->now && !self->is_stopped) {
@@ -265,11 +294,7 @@ void ti_client_lose_one (ti_core *self)
     }
     if (is_over (self, token))
         return;
-    if (call->race.is_planned && !(call->race.alive & TI_RACE_BIT (0))) {
-        /* The re-issue takes the place of copy 1. */
-        call->race.is_planned = false;
-        ti_client_not_sent (self, call, TIED_NOT_SENT_LINK_DOWN);
-    }
+    drop_plan (self, call);
     carry_out (self, token, ti_race_after_loss (&call->race), TIED_REJECT_NONE);
 }
 

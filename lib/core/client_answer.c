@@ -98,7 +98,7 @@ void ti_client_answered (ti_core *self, uint32_t token, const struct tied_client
         ti_client_complete (self, token, TIED_OUTCOME_OK, reply);
         return;
     }
-    if (call->mode == TIED_MODE_EXCLUSIVE ||
+    if (call->race.is_exclusive ||
         !ti_method_waits_for_others (ti_method_at_const (self, call->method), status)) {
         ti_client_complete (self, token, TIED_OUTCOME_APP_ERROR, reply);
         return;

@@ -57,8 +57,8 @@ void ti_client_send_copy (
     action->replica = replica;
     action->call = ti_call_id (self, call);
     action->u.request.copy = copy;
-    action->u.request.flags =
-        flags | (call->race.is_idempotent ? (uint32_t)TIED_REQUEST_IDEMPOTENT : 0);
+    action->u.request.flags = flags | ti_mode_flags (call, flags) |
+                              (call->race.is_idempotent ? (uint32_t)TIED_REQUEST_IDEMPOTENT : 0);
     action->u.request.sibling = sibling;
     action->u.request.incarnation = r->incarnation;
     action->u.request.sibling_incarnation = sibling == TIED_NO_REPLICA ? 0
@@ -125,6 +125,27 @@ bool ti_client_send_sibling (ti_core *self, uint32_t token, bool is_alone)
     return true;
 }
 
+/* An older replica would take a copy of a later mode for one that is just tied. */
+static bool
+knows_mode (ti_core *self, const struct ti_call *call, uint32_t primary, uint32_t sibling)
+{
+    const uint32_t bit = TIED_WIRE_MODE_BIT (call->mode);
+    const uint32_t modes =
+        ti_replica_at (self, primary)->modes & ti_replica_at (self, sibling)->modes;
+    return (modes & bit) != 0;
+}
+
+/* What is sent instead: a pair that is just tied, or for an exclusive call one copy alone. */
+static uint32_t without_mode (ti_core *self, struct ti_call *call, uint32_t sibling)
+{
+    if (!call->race.is_exclusive) {
+        call->mode = TIED_MODE_TIED;
+        return sibling;
+    }
+    ti_client_not_sent (self, call, TIED_NOT_SENT_NO_SIBLING);
+    return TIED_NO_REPLICA;
+}
+
 /* First copies. A replica is usable. */
 void ti_client_start (ti_core *self, uint32_t token)
 {
@@ -142,7 +163,12 @@ void ti_client_start (ti_core *self, uint32_t token)
     } else {
         primary = ti_pick_one (&pick, NULL);
     }
+    if (sibling != TIED_NO_REPLICA && !knows_mode (self, call, primary, sibling))
+        sibling = without_mode (self, call, sibling);
     if (sibling == TIED_NO_REPLICA) {
+        /* Alone it runs once as well, but should the network repeat it: who knows the mode sees. */
+        if (!(ti_replica_at (self, primary)->modes & TIED_WIRE_MODE_BIT (TIED_MODE_EXCLUSIVE)))
+            call->race.is_exclusive = false;
         ti_client_send_copy (self, token, 0, primary, 0, TIED_NO_REPLICA);
         ti_client_schedule (self, token);
         return;
@@ -187,7 +213,13 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
 {
     const uint32_t token = submit->token;
     struct ti_call *call = ti_call_at (self, token);
-    const struct ti_method_verdict verdict = judge (self, submit);
+    struct ti_method_verdict verdict = judge (self, submit);
+    const bool is_exclusive = verdict.mode == TIED_MODE_EXCLUSIVE;
+    /* Only its deadline may end an exclusive pair, whose copies may be gone without a word. */
+    if (is_exclusive && submit->deadline == TIED_NEVER) {
+        verdict.mode = TIED_MODE_SINGLE;
+        verdict.not_tied = TIED_NOT_SENT_NO_SIBLING;
+    }
     const struct tied_policy *policy = &ti_method_at (self, submit->method)->policy;
     const uint32_t copies_max =
         submit->copies_max ? (uint32_t)ti_min (submit->copies_max, self->options.copies_max)
@@ -205,6 +237,7 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
                              .kept_copy = TI_NO_COPY,
                              .is_live = true};
     ti_race_init (&call->race, verdict.is_idempotent, copies_max);
+    call->race.is_exclusive = is_exclusive;
     *ti_slot_at (self, call->sequence) = (struct ti_slot){.sequence = call->sequence,
                                                           .token = token,
                                                           .method = (uint16_t)submit->method,

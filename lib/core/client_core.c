@@ -111,8 +111,8 @@ static int check_submit (ti_core *self, const struct tied_client_submit *submit)
     const bool is_hedge_valid = submit->hedge_ns == TIED_NEVER ||
                                 submit->hedge_ns == TIED_HEDGE_POLICY ||
                                 submit->hedge_ns <= TIED_S (3600);
-    const bool is_mode_valid = submit->mode == TIED_MODE_SINGLE || submit->mode == TIED_MODE_TIED ||
-                               submit->mode == TIED_MODE_POLICY;
+    const bool is_mode_valid =
+        submit->mode <= TIED_MODE_EXCLUSIVE || submit->mode == TIED_MODE_POLICY;
     if (submit->token >= self->options.calls_max || ti_call_at (self, submit->token)->is_live ||
         submit->method >= self->options.methods_max || submit->copies_max > TIED_COPIES_MAX ||
         !is_mode_valid || !is_stagger_valid || !is_hedge_valid)

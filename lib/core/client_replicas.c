@@ -155,6 +155,7 @@ void ti_client_welcome (ti_core *self, const struct tied_client_event *ev)
     if (self->options.probation_milli && r->incarnation != ev->u.welcome.incarnation)
         ti_health_forget (ti_health_of (self), replica);
     r->incarnation = ev->u.welcome.incarnation;
+    r->modes = (uint8_t)(ev->u.welcome.modes | TIED_WIRE_MODES_OLD);
     (void)ti_delay_echo (&r->delay, ev->u.welcome.echo, self->now);
     r->is_heard = true;
     report (self, r, &ev->u.welcome.load);

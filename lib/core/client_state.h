@@ -225,6 +225,14 @@ static inline bool ti_has_room (const ti_core *self)
     return self->action_count + TI_CALL_ACTIONS_MAX <= TI_ACTIONS_MAX;
 }
 
+/* Flags of every copy of a call, besides what its number says. */
+static inline uint32_t ti_mode_flags (const struct ti_call *call, uint32_t flags)
+{
+    if (call->race.is_exclusive)
+        return TIED_REQUEST_EXCLUSIVE;
+    return call->mode == TIED_MODE_PARK && (flags & TIED_REQUEST_TIED) ? TIED_REQUEST_PARK : 0;
+}
+
 /* The call's mode asks for a pair of copies. */
 static inline bool ti_is_pair (const struct ti_call *call)
 {

@@ -232,7 +232,8 @@ void ti_method_begin (struct ti_method *self,
     const uint32_t mode = wish->mode == TIED_MODE_POLICY ? self->policy.mode : wish->mode;
     *out = (struct ti_method_verdict){.mode = mode,
                                       .is_idempotent =
-                                          wish->is_idempotent || self->policy.is_idempotent,
+                                          mode != TIED_MODE_EXCLUSIVE &&
+                                          (wish->is_idempotent || self->policy.is_idempotent),
                                       .hedge_ns = TIED_NEVER};
     const bool wants_tie = mode != TIED_MODE_SINGLE;
     const bool wants_hedge =

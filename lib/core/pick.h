@@ -32,6 +32,7 @@ struct ti_replica {
     uint32_t generation;   /* rises when all live copies are doomed: copies of others are lost */
     uint8_t state;         /* enum tied_replica_state */
     uint8_t misses;        /* silent intervals in a row */
+    uint8_t modes;         /* that it announced, set of TIED_WIRE_MODE_BIT */
     uint8_t avoid_beats;   /* it refused as draining: not used for so many heartbeats */
     bool is_heard;         /* since the last heartbeat */
     bool is_usable;        /* in the list of usable replicas */

@@ -68,6 +68,8 @@ void ti_race_unhedge (struct ti_race *self, uint8_t copy)
 
 bool ti_race_is_certain (const struct ti_race *self)
 {
+    if (self->is_exclusive)
+        return self->alive != 0;
     const unsigned siblings_lost = (self->lost & 1u) << 1 | (self->lost >> 1 & 1u);
     return (self->alive & ~(self->tied & siblings_lost)) != 0;
 }
@@ -142,9 +144,12 @@ enum ti_race_next ti_race_after_refusal (const struct ti_race *self, uint8_t rea
         return TI_RACE_GO_ON;
     if (is_final (reason) || !ti_race_may_send (self))
         return TI_RACE_END;
+    if (self->is_exclusive && ti_race_may_have_executed (self))
+        return TI_RACE_END;
     if (reason == TIED_REJECT_DRAINING || reason == TIED_REJECT_STALE)
         return TI_RACE_REROUTE;
-    return self->is_idempotent && !self->had_last ? TI_RACE_LAST : TI_RACE_END;
+    const bool may_try = self->is_idempotent || self->is_exclusive;
+    return may_try && !self->had_last ? TI_RACE_LAST : TI_RACE_END;
 }
 
 /*
@@ -231,6 +236,6 @@ void ti_race_check (const struct ti_race *self)
     if (self->is_planned) {
         TI_ASSERT (!(self->sent & TI_RACE_BIT (1)));
         TI_ASSERT (self->alive & TI_RACE_BIT (0));
-        TI_ASSERT (self->is_idempotent);
+        TI_ASSERT (self->is_idempotent || self->is_exclusive);
     }
 }

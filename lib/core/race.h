@@ -7,7 +7,8 @@
  * 1. every number in sent is in exactly one of alive, lost, refused, unsent and failed;
  * 2. tied is a subset of sent and of {0, 1};
  * 3. at most copies_max numbers are in sent, and next_copy is above all of them;
- * 4. while copy 1 is planned, it is not in sent, copy 0 is alive and the call is idempotent;
+ * 4. while copy 1 is planned, it is not in sent, copy 0 is alive and the call is idempotent or
+ *    exclusive, of which it is never both;
  * 5. hedged holds at most one number, 2 or above and in sent; none while the hedge is planned, and
  *    then the call is idempotent.
  */
@@ -32,8 +33,9 @@ struct ti_race {
     uint8_t next_copy;    /* number of the next further copy, at least 2 */
     uint8_t first_reject; /* enum tied_reject, or another number off the wire; 0: none */
     bool is_idempotent;
-    bool is_planned; /* copy 1 waits for its stagger */
-    bool had_last;   /* the one last try was made */
+    bool is_exclusive; /* must not run twice: no re-issue, and copies wait for each other's word */
+    bool is_planned;   /* copy 1 waits for its stagger */
+    bool had_last;     /* the one last try was made */
     bool is_hedge_planned;
 };
 
@@ -74,9 +76,11 @@ bool ti_race_is_pair (const struct ti_race *self);
 bool ti_race_may_unhedge (const struct ti_race *self, uint8_t copy);
 void ti_race_unhedge (struct ti_race *self, uint8_t copy);
 
-/* Some live copy will be answered unless its replica is lost. The opposite, a doubtful copy, is a
- * tied one whose sibling was lost: the sibling may have started and had this one dropped, of which
- * a client learns nothing. It can win the call, but it cannot keep it alive. */
+/* Some live copy will be answered unless its replica is lost. Of an exclusive call any live copy is
+ * enough: it is worth waiting for until the deadline, since nothing may be sent in its place. The
+ * opposite, a doubtful copy, is a tied one whose sibling was lost: the sibling may have started and
+ * had this one dropped, of which a client learns nothing. It can win the call, but it cannot keep
+ * it alive. */
 bool ti_race_is_certain (const struct ti_race *self);
 
 /* Retire a live copy. */

@@ -208,6 +208,10 @@ static void dispatch (tied_replica_core_t *self, const struct tied_replica_event
         return;
     case TIED_REPLICA_EV_CLIENT_SEEN:
         ti_clients_touch (&self->clients, event->u.client.client, self->now);
+        if (event->u.client.epoch != 0)
+            (void)ti_transit_staleness (
+                &ti_clients_get (&self->clients, event->u.client.client)->transit,
+                event->u.client.epoch, event->u.client.sent_us, self->now);
         return;
     case TIED_REPLICA_EV_CLIENT_GONE:
         ti_clients_leave (&self->clients, event->u.client.client);

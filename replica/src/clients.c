@@ -81,11 +81,15 @@ static uint32_t client_of (tied_replica_t *self, struct ti_envelope *envelope)
     return client;
 }
 
-static void client_seen (tied_replica_t *self, uint32_t client)
+static void client_seen (tied_replica_t *self, uint32_t client, const struct tied_wire_hello *hello)
 {
     struct tied_replica_event event = {.type = TIED_REPLICA_EV_CLIENT_SEEN,
                                        .u.client.client = client};
 
+    if (hello) {
+        event.u.client.epoch = hello->incarnation;
+        event.u.client.sent_us = hello->time_ns / 1000;
+    }
     if (client != TI_ROUTE_NONE)
         (void)!ti_replica_step (self, &event);
 }
@@ -180,7 +184,7 @@ void ti_clients_on_request (tied_replica_t *self,
     uint8_t verdict;
 
     if (is_report (&request->method) && body_size (envelope, request) <= self->options.body_max) {
-        client_seen (self, client);
+        client_seen (self, client, NULL);
         ti_report_answer (self, envelope, request);
         return;
     }
@@ -190,7 +194,7 @@ void ti_clients_on_request (tied_replica_t *self,
     }
     verdict = verdict_of (self, envelope, request);
     if (is_settled_by_key (self, envelope, request, client, &verdict)) {
-        client_seen (self, client);
+        client_seen (self, client, NULL);
         return;
     }
     event.u.request =
@@ -250,13 +254,13 @@ static void on_message (tied_replica_t *self, struct ti_envelope *envelope)
     case TIED_WIRE_HELLO:
         if (in.u.hello.role != TIED_WIRE_ROLE_CLIENT)
             break;
-        client_seen (self, client_of (self, envelope));
+        client_seen (self, client_of (self, envelope), &in.u.hello);
         ti_fill_welcome (self, &in.u.hello, &out);
         if (ti_answer (self, self->clients_sock, envelope, &out) != 0)
             self->stats.pongs_dropped++;
         return;
     case TIED_WIRE_PING:
-        client_seen (self, client_of (self, envelope));
+        client_seen (self, client_of (self, envelope), NULL);
         in.type = TIED_WIRE_PONG;
         in.u.ping.load = tied_replica_core_load (self->core);
         if (ti_answer (self, self->clients_sock, envelope, &in) != 0)

@@ -276,6 +276,7 @@ void world_client_receive (struct world *self, const struct sim_event *arrived)
         event.u.welcome.incarnation = message.u.welcome.incarnation;
         event.u.welcome.echo = message.u.welcome.time_ns;
         event.u.welcome.id_matches = true;
+        event.u.welcome.modes = message.u.welcome.modes;
         event.u.welcome.load = message.u.welcome.load;
         if (self->origin == TIED_NEVER)
             greeted (self, client, event.replica);

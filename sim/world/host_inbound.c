@@ -180,6 +180,11 @@ void world_replica_receive (struct world *self, const struct sim_event *arrived)
     case TIED_WIRE_PING:
         event.type = TIED_REPLICA_EV_CLIENT_SEEN;
         event.u.client.client = index;
+        event.u.client.epoch = 0;
+        if (message.type == TIED_WIRE_HELLO) {
+            event.u.client.epoch = message.u.hello.incarnation;
+            event.u.client.sent_us = message.u.hello.time_ns / 1000;
+        }
         world_replica_step (self, number, &event, 0, NULL);
         greet (self, number, index, &message);
         break;

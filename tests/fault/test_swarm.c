@@ -47,6 +47,7 @@ struct swarm {
     uint32_t calls;
     uint32_t submitted[NODE_CLIENTS_MAX];
     bool has_hedges;
+    bool is_exclusive; /* every call is */
 };
 
 struct outcome {
@@ -156,16 +157,30 @@ static void draw_options (struct swarm *self)
         options->pipe_max = (uint32_t)between (self, 1, 4);
 }
 
+/* Peers are trusted: a forged word of one could start an exclusive copy. */
+static uint32_t draw_mode (struct swarm *self)
+{
+    const uint64_t draw = below (self, 10);
+
+    if (self->is_exclusive)
+        return TIED_MODE_EXCLUSIVE;
+    if (draw == 0)
+        return TIED_MODE_PARK;
+    if (draw == 1 && !has (self, FAULT_STRANGER))
+        return TIED_MODE_EXCLUSIVE;
+    return draw < 4 ? TIED_MODE_SINGLE : TIED_MODE_TIED;
+}
+
 static void submit (struct swarm *self)
 {
     const int client = (int)below (self, self->options.clients);
     tied_duration_t deadline = between (self, US (100), MS (200));
     tied_duration_t stagger = TIED_STAGGER_AUTO;
     tied_duration_t hedge = TIED_HEDGE_NONE;
-    const uint32_t mode = below (self, 5) ? TIED_MODE_TIED : TIED_MODE_SINGLE;
+    const uint32_t mode = draw_mode (self);
     const bool is_idempotent = below (self, 8) != 0;
 
-    if (!needs_deadlines (self) && below (self, 2))
+    if (!needs_deadlines (self) && mode != TIED_MODE_EXCLUSIVE && below (self, 2))
         deadline = TIED_NEVER;
     if (below (self, 3) == 0)
         stagger = below (self, 2) ? 0 : below (self, MS (3));
@@ -349,7 +364,7 @@ static void run_world (struct swarm *self)
         check_calm_books (self);
 }
 
-static void swarm_run (uint64_t seed, FILE *transcript, struct outcome *outcome)
+static void swarm_run (uint64_t seed, bool is_exclusive, FILE *transcript, struct outcome *outcome)
 {
     struct swarm self = {0};
     const struct ledger *ledger;
@@ -360,6 +375,9 @@ static void swarm_run (uint64_t seed, FILE *transcript, struct outcome *outcome)
     /* Few faults at a time, sometimes none: many at once hide each other. */
     for (uint64_t n = below (&self, 5); n > 0; n--)
         self.faults |= UINT32_C (1) << below (&self, FAULT_COUNT);
+    self.is_exclusive = is_exclusive;
+    if (is_exclusive) /* peers are trusted, see draw_mode () */
+        self.faults &= ~(UINT32_C (1) << FAULT_STRANGER);
     draw_options (&self);
     self.has_hedges = below (&self, 2) != 0;
     self.options.transcript = transcript;
@@ -397,7 +415,7 @@ static void random_worlds_keep_every_rule (void **state)
 
     ti_assert_handler = on_assert;
     for (uint64_t seed = first; seed < first + seeds; seed++) {
-        swarm_run (seed, wish != NULL && traces != NULL ? stderr : NULL, &sum);
+        swarm_run (seed, false, wish != NULL && traces != NULL ? stderr : NULL, &sum);
         if (sum.violation[0] != '\0') {
             print_repeat_line (seed);
             CHECK_STR (sum.violation, "");
@@ -412,6 +430,33 @@ static void random_worlds_keep_every_rule (void **state)
     }
 }
 
+/* Loss, repetition, reordering, crash and restart, whatever comes: the ledger counts the starts. */
+static void a_hundred_thousand_exclusive_calls_never_run_twice (void **state)
+{
+    const uint64_t calls = check_scale (100000);
+    struct outcome sum = {0};
+    const char *wish = getenv ("TIED_SWARM_EXCLUSIVE_SEED");
+    uint64_t seed = wish != NULL ? strtoull (wish, NULL, 10) - 1 : 0;
+    (void)state;
+
+    ti_assert_handler = on_assert;
+    while (sum.calls < calls) {
+        swarm_run (++seed, true, wish != NULL ? stderr : NULL, &sum);
+        if (sum.violation[0] != '\0') {
+            (void)fprintf (stderr,
+                           "seed %" PRIu64 " failed; to see it again:\n"
+                           "  TIED_SWARM_EXCLUSIVE_SEED=%" PRIu64 " fault_swarm\n",
+                           seed, seed);
+            CHECK_STR (sum.violation, "");
+        }
+    }
+    print_message ("%" PRIu64 " worlds, %" PRIu64 " exclusive calls, %" PRIu64 " executions\n",
+                   seed, sum.calls, sum.starts);
+    CHECK_U64 (sum.starts, <=, sum.calls);
+    /* And they do run, unless their replicas are away. */
+    CHECK_U64 (sum.starts, >, sum.calls / 2);
+}
+
 static void the_same_seed_gives_the_same_trace (void **state)
 {
     const uint64_t seeds = check_scale (200);
@@ -422,8 +467,8 @@ static void the_same_seed_gives_the_same_trace (void **state)
     for (uint64_t seed = 1; seed <= seeds; seed++) {
         struct outcome first = {0};
         struct outcome second = {0};
-        swarm_run (seed, NULL, &first);
-        swarm_run (seed, NULL, &second);
+        swarm_run (seed, false, NULL, &first);
+        swarm_run (seed, false, NULL, &second);
         if (first.hash != second.hash)
             print_repeat_line (seed);
         CHECK_U64 (first.hash, ==, second.hash);
@@ -437,6 +482,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (random_worlds_keep_every_rule),
+        cmocka_unit_test (a_hundred_thousand_exclusive_calls_never_run_twice),
         cmocka_unit_test (the_same_seed_gives_the_same_trace),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -290,6 +290,7 @@ void rig_welcome (struct rig *rig, uint32_t replica, uint64_t incarnation)
     struct tied_client_event ev = {.type = TIED_CLIENT_EV_WELCOME, .replica = replica};
     ev.u.welcome.incarnation = incarnation;
     ev.u.welcome.id_matches = true;
+    ev.u.welcome.modes = TIED_WIRE_MODES;
     CHECK_I64 (rig_step (rig, &ev), ==, 0);
 }
 

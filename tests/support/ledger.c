@@ -111,6 +111,8 @@ static void on_gone (struct ledger *self, struct ledger_call *c, const struct no
     if ((c->cancelled & bit) != 0 || note->cause == TIED_REPLICA_EV_CLIENT_GONE ||
         note->cause == TIED_REPLICA_EV_TIMEOUT || note->cause == TIED_REPLICA_EV_TAKE)
         return; /* by its client's word, or its client is gone */
+    if (c->mode == TIED_MODE_EXCLUSIVE)
+        return; /* the owner gives its right away, and does not start */
     if ((c->started_by & ~bit) == 0 && !self->is_stranger_about)
         ledger_violate (self, "a copy was dropped though no other has started", note->call);
 }
@@ -128,7 +130,11 @@ on_run (struct ledger *self, struct ledger_call *c, const struct node_note *note
         ledger_violate (self, "a replica runs a copy that nobody sent it", note->call);
     if ((c->running & bit) != 0 && (c->repeatable & bit) == 0 && !self->repeats)
         ledger_violate (self, "one replica runs one copy twice at once", note->call);
-    if ((c->told & bit) != 0 && (c->freed & bit) == 0 && remembers && !self->repeats)
+    if (c->mode == TIED_MODE_EXCLUSIVE && c->starts > 0)
+        ledger_violate (self, "an exclusive call ran twice", note->call);
+    /* A parked copy waits for the end of its sibling's, and may be told of no end. */
+    if ((c->told & bit) != 0 && (c->freed & bit) == 0 && remembers && !self->repeats &&
+        c->mode != TIED_MODE_PARK)
         ledger_violate (self, "a copy started after it was told that its sibling had", note->call);
     if (c->surely_not_run && !self->repeats)
         ledger_violate (self, "the caller was told that nothing ran, and it ran", note->call);

@@ -284,6 +284,7 @@ void node_client_receive (
         event.u.welcome.incarnation = message.u.welcome.incarnation;
         event.u.welcome.echo = message.u.welcome.time_ns;
         event.u.welcome.id_matches = node_replica_named (message.u.welcome.id) == replica;
+        event.u.welcome.modes = message.u.welcome.modes;
         event.u.welcome.load = message.u.welcome.load;
         break;
     case TIED_WIRE_PONG:

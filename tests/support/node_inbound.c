@@ -136,6 +136,11 @@ static void receive_client (struct node_replica *self,
     case TIED_WIRE_PING:
         event.type = TIED_REPLICA_EV_CLIENT_SEEN;
         event.u.client.client = client;
+        event.u.client.epoch = 0;
+        if (message->type == TIED_WIRE_HELLO) {
+            event.u.client.epoch = message->u.hello.incarnation;
+            event.u.client.sent_us = message->u.hello.time_ns / 1000;
+        }
         (void)node_replica_step (self, &event, NULL, from, now);
         greet (self, client, message);
         break;

@@ -145,7 +145,8 @@ void world_check_empty (struct world *self)
             world_disconnect (self, NODE_CLIENT ((int)c), NODE_REPLICA ((int)r));
         }
     }
-    world_run_until (self, self->now + TIED_S (1) + self->options.replica.recent_ttl_ns +
+    world_run_until (self, self->now + TIED_S (1) + self->options.replica.park_lease_ns +
+                               self->options.replica.recent_ttl_ns +
                                (self->options.replica.client_silence_ns == TIED_NEVER
                                     ? 0
                                     : self->options.replica.client_silence_ns));

@@ -927,7 +927,7 @@ static void misuse_is_refused_and_changes_nothing (void **state)
     bad.token = 3;
     CHECK_I64 (rig_submit (&rig, &bad), ==, TIED_ERR_INVAL);
     bad = good;
-    bad.mode = 2;
+    bad.mode = 4;
     CHECK_I64 (rig_submit (&rig, &bad), ==, TIED_ERR_INVAL);
     bad = good;
     bad.stagger_ns = S (3600) + 1;

@@ -241,6 +241,7 @@ struct tied_client_event {
             uint64_t incarnation;
             tied_time_t echo; /* time of the HELLO that it answers */
             bool id_matches;  /* the id is the configured one */
+            uint32_t modes;   /* as on the wire */
             struct tied_load load;
         } welcome;
         struct {

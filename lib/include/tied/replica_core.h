@@ -187,6 +187,9 @@ struct tied_replica_event {
         } finish;
         struct {
             uint32_t client;
+            uint64_t epoch;   /* SEEN because of HELLO: its incarnation; else 0 */
+            uint64_t sent_us; /* and its time, microseconds; 0: none. The client's first REQUEST is
+                                 then told from one that lay in a buffer for long */
         } client;
         struct {
             uint32_t peer;
