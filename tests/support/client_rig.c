@@ -96,7 +96,9 @@ static void judge_send (struct rig *rig, const struct tied_client_action *action
         CHECK_U64 (call->deadline, >, rig->now);
         CHECK_U64 (action->u.request.remaining_ns, ==, call->deadline - rig->now);
     }
-    for (uint32_t other = 0; !call->is_idempotent && other <= TIED_COPIES_MAX; other++)
+    /* Of an exclusive pair the replicas see to it. */
+    const bool may_run_twice = call->is_idempotent || (call->is_exclusive && is_tied);
+    for (uint32_t other = 0; !may_run_twice && other <= TIED_COPIES_MAX; other++)
         CHECK_U64 (call->fate[other], !=, RIG_COPY_OUT);
     judge_hedge (rig, call, action);
     call->tied += is_tied;
@@ -161,7 +163,9 @@ static void judge (struct rig *rig, const struct tied_client_event *ev, uint32_t
             struct rig_call *call = &rig->calls[action->token];
             CHECK_FALSE (call->is_live);
             *call = (struct rig_call){.is_live = true,
-                                      .is_idempotent = ev->u.submit.is_idempotent,
+                                      .is_idempotent = ev->u.submit.is_idempotent &&
+                                                       ev->u.submit.mode != TIED_MODE_EXCLUSIVE,
+                                      .is_exclusive = ev->u.submit.mode == TIED_MODE_EXCLUSIVE,
                                       .id = action->call,
                                       .deadline = ev->u.submit.deadline,
                                       .hedge_from = TIED_NEVER};

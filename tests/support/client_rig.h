@@ -22,6 +22,7 @@ enum rig_copy_fate {
 struct rig_call {
     bool is_live;
     bool is_idempotent;
+    bool is_exclusive;
     bool has_failed; /* an error was kept: what was planned may go at once */
     struct tied_call_id id;
     tied_time_t deadline;

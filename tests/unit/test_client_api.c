@@ -185,7 +185,7 @@ static void a_bad_call_is_refused_and_nothing_is_sent (void **state)
     BAD_CALL (method, "");
     BAD_CALL (method, text65);
     BAD_CALL (body, NULL);
-    BAD_CALL (mode, 2);
+    BAD_CALL (mode, 4);
     BAD_CALL (hedge_ns, S (3600) + 1);
     BAD_CALL (stagger_ns, S (3600) + 1);
     BAD_CALL (traceparent, text65);
