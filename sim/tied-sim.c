@@ -73,6 +73,8 @@ static void set_defaults (struct app *app)
     app->jobs = processors > 0 ? (uint32_t)ti_min ((uint64_t)processors, SIM_JOBS_MAX) : 1;
     app->step = 0.01;
     app->explain_ppm = TI_HIST_P99_9;
+    app->timeline_step_ns = TIED_S (1);
+    app->timeline_window_ns = TIED_S (10);
     for (uint32_t i = 0; sim_fault_names[i]; i++)
         if (strcmp (sim_fault_names[i], TIED_SIM_FAULT) == 0)
             app->verify.fault = i;
@@ -101,7 +103,8 @@ int main (int argc, char **argv)
     static struct app app;
     /* One for each command, in the same order. */
     static int (*const runs[]) (struct app * app, const struct ti_cli_result *line) = {
-        app_run, app_sweep, app_capacity, app_verify, app_replay, app_explain, app_list};
+        app_run,    app_sweep,    app_capacity, app_verify,
+        app_replay, app_timeline, app_explain,  app_list};
     static const struct ti_cli_command commands[] = {
         {"run", "SCENARIO", 1, 1, "compare the policies of a scenario: a file, or a preset"},
         {"sweep", "SCENARIO", 1, 1,
@@ -112,6 +115,8 @@ int main (int argc, char **argv)
          "compare the simulator with queueing theory; exit code 1 if one is out"},
         {"replay", "TRACE...", 1, SIM_RECORDING_FILES_MAX,
          "what tying or hedging would have done to a recorded load"},
+        {"timeline", "SCENARIO", 1, 1,
+         "latency and extra copies of one run as time passes: overload, recovery, budget"},
         {"explain", "SCENARIO", 1, 1, "the sequence diagram of the call at a percentile"},
         {"list", "[PRESET]", 0, 1, "the presets, or the text of one"},
     };
@@ -121,7 +126,7 @@ int main (int argc, char **argv)
          .value = &app.seed,
          .argument = "N",
          .help = "of all random choices; default: the scenario's",
-         .commands = STUDIES " verify replay explain",
+         .commands = STUDIES " verify replay timeline explain",
          .given = &app.has_seed,
          .max = UINT64_MAX},
         {.name = "replications",
@@ -139,7 +144,7 @@ int main (int argc, char **argv)
          .value = &app.calls,
          .argument = "N",
          .help = "measured requests of each replication; default: the scenario's",
-         .commands = STUDIES,
+         .commands = STUDIES " timeline",
          .given = &app.has_calls,
          .min = 1,
          .max = UINT64_C (1000000000)},
@@ -169,7 +174,7 @@ int main (int argc, char **argv)
          .help = "instead of the scenario's: the name of one of them, or a word such as single, "
                  "tied:1ms/random, hedge/p95, central (docs/scenario.md); the first is the "
                  "baseline; at most 16. explain takes one; default: the last of the scenario",
-         .commands = STUDIES " explain"},
+         .commands = STUDIES " timeline explain"},
         {.name = "loads",
          .kind = TI_CLI_CUSTOM,
          .value = &app.loads,
@@ -259,6 +264,22 @@ int main (int argc, char **argv)
                  "like any other call",
          .commands = "replay",
          .real_max = 1},
+        {.name = "every",
+         .kind = TI_CLI_DURATION,
+         .value = &app.timeline_step_ns,
+         .argument = "DURATION",
+         .help = "a row for each step of so much virtual time; default 1s",
+         .commands = "timeline",
+         .min = TIED_US (1),
+         .max = TIED_S (86400)},
+        {.name = "window",
+         .kind = TI_CLI_DURATION,
+         .value = &app.timeline_window_ns,
+         .argument = "DURATION",
+         .help = "in which extra copies are counted, wherever it lies; default 10s",
+         .commands = "timeline",
+         .min = TIED_US (1),
+         .max = TIED_S (86400)},
         {.name = "percentile",
          .kind = TI_CLI_CUSTOM,
          .value = &app.explain_ppm,

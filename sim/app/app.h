@@ -49,6 +49,7 @@ struct app {
     struct sim_cmd_verify verify;
     struct app_replay replay;
     uint32_t explain_ppm;
+    tied_duration_t timeline_step_ns, timeline_window_ns;
 };
 
 /* Each returns the exit code of the program. One file each. */
@@ -58,6 +59,7 @@ int app_capacity (struct app *app, const struct ti_cli_result *line);
 int app_list (struct app *app, const struct ti_cli_result *line);
 int app_verify (struct app *app, const struct ti_cli_result *line);
 int app_replay (struct app *app, const struct ti_cli_result *line);
+int app_timeline (struct app *app, const struct ti_cli_result *line);
 int app_explain (struct app *app, const struct ti_cli_result *line);
 
 /* "tied-sim: TEXT" to stderr. @return TI_EXIT_FAILED */

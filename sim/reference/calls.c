@@ -129,7 +129,7 @@ void sim_ref_call_end (struct sim_ref *ref, uint32_t index, enum tied_outcome ou
     /* The source knows which call is the last one that its request needs. Watchers hear of requests
      * that were answered. */
     if (watch && watch->ended && ref->result->latency->total > answered)
-        watch->ended (watch->context, call->number / ref->scenario->workload.fan_out,
+        watch->ended (watch->context, call->number / ref->scenario->workload.fan_out, call->at,
                       ref->now - call->at);
 }
 

@@ -255,6 +255,11 @@ static const struct ti_field policy_fields[] = {
     {.key = "governed", .type = TI_TYPE_BOOL, .offset = P (settings.is_governed),
      .default_text = "`true` if the rule learns", .only = CORES & ~ONLY (SIM_POLICY_SINGLE),
      .help = "further copies stop by themselves when they do harm or do not pay"},
+    {.key = "depth_limit", .type = TI_TYPE_CUSTOM, .offset = P (settings.governor.depth_milli),
+     .parse = sim_parse_milli, .value_text = "number [0, 1e6], up to three decimals",
+     .default_text = "0", .only = CORES & ~ONLY (SIM_POLICY_SINGLE),
+     .help = "the governor stops further copies when replicas hold so many on average; 0: that is "
+             "no reason"},
     {.key = "canary", .type = TI_TYPE_CUSTOM, .offset = P (settings.canary_ppm),
      .parse = sim_parse_ppm, .value_text = "percentage [0%, 100%]", .default_text = "100%",
      .only = CORES & ~ONLY (SIM_POLICY_SINGLE), .help = "share of the calls that may have them"},

@@ -92,20 +92,20 @@ int sim_parse_hedge (struct ti_reader *reader,
                              ti_quote (node->text, quoted));
 }
 
-/* A share, or what stands in ppm. */
-static int store_ppm (struct ti_reader *reader,
+/* A fixed-point number. */
+static int store_u32 (struct ti_reader *reader,
                       const struct ti_field *field,
                       const struct ti_node *node,
                       void *base,
                       bool is_good,
-                      uint32_t ppm,
+                      uint32_t value,
                       const char *wanted)
 {
     char quoted[TI_QUOTE_MAX];
     if (!is_good)
         return ti_reader_refuse (reader, node, "%s is no %s", ti_quote (node->text, quoted),
                                  wanted);
-    memcpy ((unsigned char *)base + field->offset, &ppm, sizeof ppm);
+    memcpy ((unsigned char *)base + field->offset, &value, sizeof value);
     return 0;
 }
 
@@ -116,8 +116,19 @@ int sim_parse_ppm (struct ti_reader *reader,
 {
     uint32_t ppm = 0;
     const bool is_good = ti_share_parse (node->text, &ppm) == 0;
-    return store_ppm (reader, field, node, base, is_good, ppm,
+    return store_u32 (reader, field, node, base, is_good, ppm,
                       "share: write a percentage such as 5%, up to 100%");
+}
+
+int sim_parse_milli (struct ti_reader *reader,
+                     const struct ti_field *field,
+                     const struct ti_node *node,
+                     void *base)
+{
+    double value = 0;
+    const bool is_good = ti_parse_real (node->text, &value) == 0 && value <= 1e6;
+    return store_u32 (reader, field, node, base, is_good, (uint32_t)(value * 1000 + 0.5),
+                      "number from 0 to 1e6");
 }
 
 int sim_parse_target (struct ti_reader *reader,
@@ -127,7 +138,7 @@ int sim_parse_target (struct ti_reader *reader,
 {
     uint32_t ppm = 0;
     const bool is_good = ti_percentile_parse (node->text, &ppm) == 0 && ppm >= TIED_PPM / 2;
-    return store_ppm (reader, field, node, base, is_good, ppm,
+    return store_u32 (reader, field, node, base, is_good, ppm,
                       "target: write a percentile from p50 on, such as p99.9");
 }
 

@@ -21,9 +21,11 @@ struct collecting {
     bool is_full; /* no memory */
 };
 
-static void collect (void *context, uint64_t request, tied_duration_t latency)
+static void collect (void *context, uint64_t request, tied_time_t came, tied_duration_t latency)
 {
     struct collecting *self = context;
+
+    (void)came;
 
     if (self->count == self->room) {
         const uint64_t room = self->room ? 2 * self->room : 4096;

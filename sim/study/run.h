@@ -29,7 +29,10 @@ struct sim_note {
 struct sim_watch {
     void *context;
     /* Every measured request, when it ends; may be NULL. */
-    void (*ended) (void *context, uint64_t request, tied_duration_t latency);
+    void (*ended) (void *context, uint64_t request, tied_time_t came, tied_duration_t latency);
+    /* Every copy that a client sends; may be NULL. Its number is 0 for the first one of a call;
+     * references do not tell. */
+    void (*sent) (void *context, tied_time_t at, uint32_t copy);
     uint64_t call; /* whose notes are wanted; UINT64_MAX: none */
     void (*note) (void *context, const struct sim_note *note);
 };

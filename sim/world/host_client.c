@@ -67,6 +67,8 @@ act_request (struct world *self, uint32_t number, const struct tied_client_actio
     world_note (self, action->call, world_actor_client (number), world_actor_replica (replica),
                 "REQUEST", copy);
     sent = send_request (self, number, action, call->call);
+    if (self->tells_sent && sent != WORLD_REFUSED)
+        self->watch->sent (self->watch->context, ti_time_sub (self->now, self->origin), copy);
     if (sent != WORLD_REFUSED)
         self->result->copies += call->is_measured;
     if (sent == WORLD_SENT)

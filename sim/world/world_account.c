@@ -107,7 +107,8 @@ void world_tell_end (struct world *self, uint64_t call, uint32_t outcome, tied_t
     if (self->request_times != NULL && self->result->latency->total != answered) {
         const uint64_t request = call / self->fan_out;
 
-        self->watch->ended (self->watch->context, request, at - self->request_times[request]);
+        self->watch->ended (self->watch->context, request, self->request_times[request],
+                            at - self->request_times[request]);
     }
 }
 

@@ -160,6 +160,7 @@ struct world {
     enum sim_fault fault;
     bool checks;
     bool is_watching; /* notes of a call are wanted */
+    bool tells_sent;  /* somebody watches copies that are sent */
     bool has_breaks;
     bool has_loss;
     bool is_large;   /* the cores do not fit into a cache */

@@ -164,6 +164,7 @@ int world_init (struct world *self,
         s->workload.arrivals == SIM_ARRIVALS_CLOSED ? 1 : (uint32_t)ti_max (self->groups, 1);
     self->replica_fetch = REPLICA_FETCH;
     self->client_fetch = CLIENT_FETCH;
+    self->tells_sent = options->watch != NULL && options->watch->sent != NULL;
     self->is_watching = options->watch != NULL && options->watch->note != NULL &&
                         options->watch->call != UINT64_MAX;
     self->keeps_directions = self->has_breaks || s->network.high_water > 0 ||

@@ -605,10 +605,11 @@ struct sum {
     uint64_t count, latency;
 };
 
-static void add (void *context, uint64_t request, tied_duration_t latency)
+static void add (void *context, uint64_t request, tied_time_t came, tied_duration_t latency)
 {
     struct sum *sum = context;
     (void)request;
+    (void)came;
     sum->count++;
     sum->latency += latency;
 }

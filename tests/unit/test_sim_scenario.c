@@ -58,7 +58,9 @@ static const char *const all_keys =
     "     hedge_depth: 5}\n"
     "  - {name: both, kind: \"tied-hedge:1ms/p95\", hedge: 10ms, keep_losers: true}\n"
     "  - {name: queues, kind: jsq, d: 3}\n"
-    "  - {name: loop, kind: \"single+hedge:auto@3%\", extra_load: 2%, governed: false, canary: "
+    "  - {name: loop, kind: \"single+hedge:auto@3%\", extra_load: 2%, governed: false, "
+    "depth_limit: 7.5,\n"
+    "     canary: "
     "50%,\n"
     "     shadow: true, target: p99, min_samples: 500, initial: 20ms, floor: 100us}\n"
     "published: [{policy: k6, percentile: p99.9, value: 42.5ms, within: 10%}]\n"
@@ -222,6 +224,7 @@ static void settings_of_a_policy_reach_the_clients (void **state)
     CHECK_U64 (settings->hedge.kind, ==, TIED_HEDGE_RULE_AUTO);
     CHECK_U64 (settings->extra_load_ppm, ==, 20000);
     CHECK_FALSE (settings->is_governed);
+    CHECK_U64 (settings->governor.depth_milli, ==, 7500);
     CHECK_U64 (settings->canary_ppm, ==, 500000);
     CHECK_TRUE (settings->is_shadow);
     CHECK_U64 (settings->target_ppm, ==, 990000);

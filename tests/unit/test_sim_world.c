@@ -312,11 +312,12 @@ static void ties_of_time_are_shuffled_by_the_seed (void **state)
     end (&b);
 }
 
-static void ignore_end (void *context, uint64_t request, tied_duration_t latency)
+static void ignore_end (void *context, uint64_t request, tied_time_t came, tied_duration_t latency)
 {
     uint64_t *sum = context;
 
     (void)request;
+    (void)came;
     *sum += latency;
 }
 
@@ -434,8 +435,9 @@ static void lost_messages_end_by_the_deadline (void **state)
     end (&c);
 }
 
-static void expect_next (void *context, uint64_t request, tied_duration_t latency)
+static void expect_next (void *context, uint64_t request, tied_time_t came, tied_duration_t latency)
 {
+    (void)came;
     uint64_t *next = context;
 
     (void)latency;
