@@ -7,6 +7,10 @@
 
 /* A hedge that is predicted to shorten the target percentile by less than this is not worth one. */
 #define MIN_SAVING_PPM 20000u
+/* Where the target percentile cannot be moved, the tail of calls that may be late is doubled so
+ * often, and then more must be saved. */
+#define LOWER_TARGETS        4
+#define MIN_SAVING_LOWER_PPM 100000u
 /* auto plans with a tenth less than it may spend: duplicates of ties and re-issues want their part,
  * and a share that is right on average is passed in half of all windows. */
 #define PLANNED_PPM 900000u
@@ -80,11 +84,37 @@ static tied_duration_t clamp (const struct ti_method *self, tied_duration_t dela
     return ti_max (self->policy.hedge_floor_ns, ti_min (delay, self->policy.hedge_ceiling_ns));
 }
 
+/*
+ * With 2 % of slow calls p99.9 becomes fast when no more than 5 % of the hedges are slow, too: a
+ * few slow ones more in the window, and a hedge that shortens 19 of 20 slow calls is predicted to
+ * be worth nothing. So if the target is not moved, the next lower one that is counts.
+ */
+static void aim_lower (struct ti_method *self,
+                       const struct ti_method_scratch *scratch,
+                       struct ti_single_r_options options)
+{
+    struct ti_method_plan *plan = &self->plan;
+    uint32_t tail = TIED_PPM - options.target_ppm;
+    options.min_saving_ppm = MIN_SAVING_LOWER_PPM;
+    for (uint32_t i = 0; i < LOWER_TARGETS && !plan->single_r.is_worth; i++) {
+        struct ti_single_r_plan lower;
+        tail *= 2;
+        if (tail > TIED_PPM / 2)
+            return;
+        options.target_ppm = TIED_PPM - tail;
+        ti_single_r (&options, &scratch->call, &scratch->hedge, TI_METHOD_HEDGE_SAMPLES, &lower);
+        if (!lower.is_worth)
+            continue;
+        plan->single_r = lower;
+        plan->target_ppm = options.target_ppm;
+    }
+}
+
 static void plan_auto (struct ti_method *self, struct ti_method_scratch *scratch)
 {
     const struct tied_policy *policy = &self->policy;
     struct ti_method_plan *plan = &self->plan;
-    const struct ti_single_r_options options = {
+    struct ti_single_r_options options = {
         .target_ppm = policy->target_ppm,
         .budget_ppm = (uint32_t)((uint64_t)policy->extra_load_ppm * PLANNED_PPM / TIED_PPM),
         .floor_ns = policy->hedge_floor_ns,
@@ -94,6 +124,8 @@ static void plan_auto (struct ti_method *self, struct ti_method_scratch *scratch
     ti_latency_curve (times_at (self, self->hedge_times), &scratch->hedge);
     ti_single_r (&options, &scratch->call, &scratch->hedge, TI_METHOD_HEDGE_SAMPLES,
                  &plan->single_r);
+    plan->target_ppm = options.target_ppm;
+    aim_lower (self, scratch, options);
     plan->delay_ns = plan->single_r.is_worth ? plan->single_r.delay_ns : TIED_NEVER;
     plan->probability_ppm = plan->single_r.is_worth ? plan->single_r.probability_ppm : 0;
     plan->reason = plan->single_r.is_worth ? TIED_NOT_SENT_NONE : TIED_NOT_SENT_NO_BENEFIT;
@@ -359,7 +391,7 @@ void ti_method_end (struct ti_method *self, const struct ti_method_end *end, tie
 void ti_method_status (const struct ti_method *self, struct tied_client_method *out)
 {
     const struct ti_method_plan *plan = &self->plan;
-    const uint32_t target = self->policy.target_ppm;
+    const uint32_t target = plan->target_ppm ? plan->target_ppm : self->policy.target_ppm;
     *out = (struct tied_client_method){
         .counters = self->counters,
         .hedge_ns = plan->until ? plan->delay_ns : TIED_NEVER,

@@ -33,6 +33,8 @@ struct ti_method_plan {
     tied_time_t until;                /* valid before */
     tied_duration_t delay_ns;         /* TIED_NEVER: no hedge, because of reason */
     uint32_t probability_ppm;         /* of hedging a call that is pending then */
+    uint32_t target_ppm;              /* that the plan makes small: the policy's, or a lower one
+                                         where that cannot be moved; 0: rule is not AUTO */
     uint8_t reason;                   /* enum tied_not_sent */
     tied_duration_t benefit_ns;       /* is_shadow: what such a hedge would save on average */
     struct ti_single_r_plan single_r; /* rule AUTO, warm; else all zero */

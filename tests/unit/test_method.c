@@ -850,6 +850,39 @@ static void auto_finds_the_tail_and_says_what_it_saves (void **state)
     unmake (&b);
 }
 
+/* A target that nothing moves is no reason to give up what is moved beside it. */
+static void auto_aims_lower_where_the_target_cannot_be_moved (void **state)
+{
+    struct bench b;
+    (void)state;
+    make (&b);
+    struct tied_policy policy = settings ("auto");
+    policy.extra_load_ppm = 50000;
+    policy.target_ppm = 999000;
+    change (&b, &policy);
+    /* Two in a hundred take 200 ms, and so do 6 % of the hedges: 1.2 in a thousand calls do. */
+    for (uint32_t i = 0; i < 100; i++) {
+        teach (&b, 98, 5, 5);
+        teach (&b, 2, 200, 200);
+    }
+    for (uint32_t i = 0; i < 100; i++)
+        end_call (&b, (struct ti_method_end){.outcome = TIED_OUTCOME_OK,
+                                             .was_sent = true,
+                                             .was_hedged = true,
+                                             .hedge_won = true,
+                                             .since_first = i < 6 ? MS (206) : MS (11),
+                                             .since_hedge = i < 6 ? MS (200) : MS (5)});
+    const struct ti_method_verdict verdict = ask (&b);
+    CHECK_U64 (verdict.hedge_ns, <=, MS (20));
+    struct tied_client_method seen;
+    ti_method_status (b.method, &seen);
+    CHECK_U64 (seen.hedge_reason, ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (seen.target_ppm, ==, 998000);
+    CHECK_U64 (seen.without_ns, >=, MS (190));
+    CHECK_U64 (seen.predicted_ns, <=, MS (20));
+    unmake (&b);
+}
+
 static void auto_hedges_the_share_that_it_has_planned (void **state)
 {
     struct bench b;
@@ -978,6 +1011,7 @@ int main (void)
         cmocka_unit_test (what_was_given_up_or_lost_took_at_least_so_long),
         cmocka_unit_test (a_hedged_call_counts_as_hedged_however_it_ends),
         cmocka_unit_test (auto_finds_the_tail_and_says_what_it_saves),
+        cmocka_unit_test (auto_aims_lower_where_the_target_cannot_be_moved),
         cmocka_unit_test (auto_hedges_the_share_that_it_has_planned),
         cmocka_unit_test (auto_does_not_hedge_what_a_copy_cannot_help),
         cmocka_unit_test (a_method_that_learns_nothing_has_the_initial_delay_for_ever),
