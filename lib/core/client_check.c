@@ -177,7 +177,7 @@ static void add_call (const ti_core *self, struct hash *hash, uint32_t token)
     add (hash, race->failed);
     add (hash, race->is_hedge_planned || race->hedged ? self->now - call->first_sent : 0);
     add (hash, (uint64_t)call->hedge_not_sent << 24 | (uint64_t)race->hedged << 8 |
-                   (uint64_t)race->is_hedge_planned);
+                   (uint64_t)call->is_hedge_unpaid << 1 | (uint64_t)race->is_hedge_planned);
     add (hash, (uint64_t)race->sent << 48 | (uint64_t)race->alive << 32 |
                    (uint64_t)race->tied << 16 | race->lost);
     add (hash, (uint64_t)race->refused << 48 | (uint64_t)race->unsent << 32 |

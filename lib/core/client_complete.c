@@ -94,7 +94,11 @@ void ti_client_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent
 /* A hedge that is still planned was not needed, or had no first copy to follow. */
 static void drop_hedge (ti_core *self, struct ti_call *call)
 {
-    if (call->race.is_hedge_planned)
+    if (!call->race.is_hedge_planned)
+        return;
+    if (call->is_hedge_unpaid)
+        ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_BUDGET);
+    else
         ti_client_hedge_not_sent (
             self, call, call->race.sent ? TIED_NOT_SENT_ANSWERED : TIED_NOT_SENT_NO_SIBLING);
 }

@@ -12,14 +12,19 @@
  * asked again after as much time as it has been pending. A stagger that is longer than the delay
  * ends with it: copy 1 goes first, so that there is a pair.
  *
- * What forbids a hedge only skips it: a call never ends for the want of one [CL-02]. One that fails
- * retires only itself while another copy is alive [CL-11].
+ * One for which the budget has no token is put off by as much time as the call has been pending:
+ * few are still pending then, and those are the ones that need it.
+ *
+ * What else forbids a hedge only skips it: a call never ends for the want of one [CL-02]. One that
+ * fails retires only itself while another copy is alive [CL-11].
  */
 #include "core/client_state.h"
 
 /* Times that the two replicas of a pair are asked: with a delay of 10 ms after 10, 20, 40 and 80.
  */
 #define TRIES_MAX 8
+/* For which there was no token is asked for again no sooner. */
+#define AGAIN_MIN TIED_MS (1)
 
 void ti_client_hedge_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason)
 {
@@ -108,6 +113,11 @@ void ti_client_send_hedge (ti_core *self, uint32_t token)
         return;
     }
     const uint32_t against = ti_method_may_hedge (ti_method_at (self, call->method));
+    if (against == TIED_NOT_SENT_BUDGET && race->alive) {
+        call->is_hedge_unpaid = true;
+        call->hedge_due = ti_time_add (self->now, ti_max (AGAIN_MIN, self->now - call->first_sent));
+        return;
+    }
     if (against) {
         ti_client_hedge_not_sent (self, call, (enum tied_not_sent)against);
         return;

@@ -62,6 +62,7 @@ struct ti_call {
     uint8_t kept_copy;      /* whose error was kept; TI_NO_COPY: none */
     uint8_t not_sent;       /* enum tied_not_sent */
     uint8_t hedge_not_sent; /* enum tied_not_sent */
+    bool is_hedge_unpaid;   /* was refused by the budget, and is asked for again */
     bool is_live;
     bool is_waiting;
     struct ti_race race;

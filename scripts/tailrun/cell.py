@@ -49,7 +49,7 @@ class Cell:
 
     def repeat(self, options, fleet, number):
         seed = mix(mix(options.seed) + number & MASK)
-        seconds = round(options.calls / self.rate, 3)
+        seconds = round(options.calls / options.repetitions / self.rate, 3)
         turn = number % len(self.policies)
         for policy in self.policies[turn:] + self.policies[:turn]:
             print(f"{self.scenario} at {self.rate:g}/s, {number + 1} of {options.repetitions}: "

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """scripts/tail works: a short run gives every figure of its table and leaves no process.
 
-Says nothing about the figures: they need an hour and a machine to themselves.
+Says nothing about the figures: they need half an hour and a machine to themselves.
 """
 import ctypes
 import json

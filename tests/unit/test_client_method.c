@@ -196,6 +196,38 @@ static void one_methods_budget_is_not_anothers (void **state)
     rig_stop (&rig);
 }
 
+/* After 2 ms, and then when it has been pending twice as long as before. */
+static void a_hedge_without_a_token_is_asked_for_again_while_the_call_is_pending (void **state)
+{
+    struct rig rig;
+    (void)state;
+    setup (&rig, 2);
+    struct tied_policy policy = settings ("2ms");
+    policy.extra_load_ppm = TIED_PPM / 2;
+    set (&rig, 1, &policy);
+    struct tied_client_submit call = as_method (&rig, 1);
+    call.mode = TIED_MODE_SINGLE;
+    submit (&rig, &call);
+    advance (&rig, MS (2));
+    CHECK_U64 (requests (&rig), ==, 1);
+    /* The second call pays the other half, and is answered. */
+    struct tied_client_submit other = call;
+    other.token++;
+    submit (&rig, &other);
+    answer (&rig, 0);
+    advance (&rig, MS (2) - 1);
+    CHECK_U64 (requests (&rig), ==, 1);
+    advance (&rig, 1);
+    CHECK_U64 (requests (&rig), ==, 2);
+    CHECK_U64 (rig_get (&rig, TIED_CLIENT_ACT_SEND_REQUEST, 1)->u.request.copy, ==, 2);
+    answer (&rig, 1);
+    const struct tied_client_action *done = rig_get (&rig, TIED_CLIENT_ACT_COMPLETE, 1);
+    CHECK_U64 (done->u.completion.hedge_not_sent, ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (rig_counters (&rig)->wins_hedged, ==, 1);
+    CHECK_U64 (rig_counters (&rig)->not_sent_budget, ==, 0);
+    rig_stop (&rig);
+}
+
 static void other_settings_hold_for_the_next_call_and_for_hedges_that_are_due_later (void **state)
 {
     struct rig rig;
@@ -392,6 +424,7 @@ int main (void)
         cmocka_unit_test (a_call_may_have_its_own_mode_stagger_and_hedge),
         cmocka_unit_test (methods_out_of_range_are_refused),
         cmocka_unit_test (one_methods_budget_is_not_anothers),
+        cmocka_unit_test (a_hedge_without_a_token_is_asked_for_again_while_the_call_is_pending),
         cmocka_unit_test (other_settings_hold_for_the_next_call_and_for_hedges_that_are_due_later),
         cmocka_unit_test (a_methods_min_remaining_keeps_hopeless_copies_at_home),
         cmocka_unit_test (a_refused_hedge_of_a_pair_costs_nothing_and_asks_the_other),
