@@ -504,7 +504,7 @@ static void a_replica_that_takes_larger_bodies_gets_the_tied_call (void **state)
     }
 }
 
-static void calls_over_the_limit_are_refused_until_one_is_collected (void **state)
+static void CL_23_calls_over_the_limit_are_refused_until_one_is_collected (void **state)
 {
     struct world world;
     struct tied_client_options options;
@@ -837,7 +837,7 @@ int main (void)
         cmocka_unit_test (a_reply_over_the_limit_ends_its_call_at_once_as_executed),
         cmocka_unit_test (ZQ_12_a_body_over_the_replicas_limit_is_not_sent),
         cmocka_unit_test (a_replica_that_takes_larger_bodies_gets_the_tied_call),
-        cmocka_unit_test (calls_over_the_limit_are_refused_until_one_is_collected),
+        cmocka_unit_test (CL_23_calls_over_the_limit_are_refused_until_one_is_collected),
         cmocka_unit_test (a_wait_that_times_out_leaves_the_call_alone),
         cmocka_unit_test (the_queue_delivers_in_the_order_of_completion),
         cmocka_unit_test (CL_12_nonsense_from_a_replica_is_counted_and_harmless),

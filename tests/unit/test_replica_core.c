@@ -327,6 +327,35 @@ static void the_flag_of_a_running_copy_is_raised_once (void **state)
     fixture_close (&f);
 }
 
+/* Each moves one counter, by what its copy was doing when it came. */
+static void CL_21_every_cancel_is_counted_once_by_what_it_met (void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_fixture (&f);
+    for (uint64_t round = 1; round <= 30; round++) {
+        const struct tied_replica_counters before = *fixture_counters (&f);
+        const uint32_t met = (uint32_t)(round % 3); /* queued, running, done */
+        uint32_t slot = 0;
+
+        fixture_send (&f, round, 0);
+        if (met > 0)
+            slot = fixture_take (&f);
+        if (met == 2)
+            CHECK_TRUE (fixture_finish (&f, slot) != NULL);
+        fixture_cancel (&f, 0, round);
+        CHECK_U64 (fixture_counters (&f)->cancel_received, ==, before.cancel_received + 1);
+        CHECK_U64 (fixture_counters (&f)->cancel_queued, ==, before.cancel_queued + (met == 0));
+        CHECK_U64 (fixture_counters (&f)->cancel_running, ==, before.cancel_running + (met == 1));
+        CHECK_U64 (fixture_counters (&f)->cancel_unknown, ==, before.cancel_unknown + (met == 2));
+        if (met == 1)
+            CHECK_TRUE (fixture_finish (&f, slot) != NULL);
+    }
+    CHECK_U64 (fixture_depth (&f), ==, 0);
+    fixture_close (&f);
+}
+
 /* RQ-11 for the client's CANCEL: it leaves nothing behind that could hit a later request. */
 static void a_cancel_of_an_unknown_call_leaves_no_trace (void **state)
 {
@@ -503,6 +532,7 @@ int main (void)
         cmocka_unit_test (only_its_own_client_cancels_a_call),
         cmocka_unit_test (a_cancel_takes_every_copy_of_the_call),
         cmocka_unit_test (the_flag_of_a_running_copy_is_raised_once),
+        cmocka_unit_test (CL_21_every_cancel_is_counted_once_by_what_it_met),
         cmocka_unit_test (a_cancel_of_an_unknown_call_leaves_no_trace),
         cmocka_unit_test (a_draining_replica_finishes_what_it_has),
         cmocka_unit_test (work_from_before_a_stop_does_not_run_after_it),
