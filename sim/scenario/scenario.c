@@ -9,14 +9,10 @@
 #include "workload/speed.h"
 
 const char *const sim_arrivals_words[] = {
-    [SIM_ARRIVALS_POISSON] = "poisson",
-    [SIM_ARRIVALS_DETERMINISTIC] = "deterministic",
-    [SIM_ARRIVALS_ON_OFF] = "on_off",
-    [SIM_ARRIVALS_MMPP] = "mmpp",
-    [SIM_ARRIVALS_TRACE] = "trace",
-    [SIM_ARRIVALS_CLOSED] = "closed",
-    [SIM_ARRIVALS_STEPS] = "steps",
-    NULL,
+    [SIM_ARRIVALS_POISSON] = "poisson", [SIM_ARRIVALS_DETERMINISTIC] = "deterministic",
+    [SIM_ARRIVALS_ON_OFF] = "on_off",   [SIM_ARRIVALS_MMPP] = "mmpp",
+    [SIM_ARRIVALS_TRACE] = "trace",     [SIM_ARRIVALS_CLOSED] = "closed",
+    [SIM_ARRIVALS_STEPS] = "steps",     NULL,
 };
 
 #define POLICY_WORD(name, text, takes) [SIM_POLICY_##name] = (text),

@@ -63,7 +63,7 @@ static void replicas_are_slow_for_a_time (void **state)
     struct sim_speed *speed = sim_speed_new (&replicas, 1);
     CHECK_U64 (sim_speed_finish (speed, 0, S (1), S (2)), ==, S (3));
     CHECK_U64 (sim_speed_finish (speed, 0, S (2), S (2)), ==, S (7));
-    CHECK_U64 (sim_speed_finish (speed, 0, S (4), S (1)), ==, S (8));
+    CHECK_U64 (sim_speed_finish (speed, 0, S (4), S (1)), ==, MS (7250));
     CHECK_U64 (sim_speed_finish (speed, 0, S (7), S (1)), ==, S (8));
     CHECK_U64 (sim_speed_finish (speed, 1, S (2), S (2)), ==, S (4));
     CHECK_DBL (sim_speed_sum (&replicas), ==, REPLICAS);
