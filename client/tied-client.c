@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/advice.h"
 #include "app/app.h"
 #include "text/units.h"
 
@@ -14,6 +15,8 @@
 #define COUNT(array) (sizeof (array) / sizeof *(array))
 
 static const char *const mode_names[] = {"single", "tied", NULL};
+/* enum advice_declared */
+static const char *const declarations[] = {"unknown", "no", "yes", NULL};
 static const char *const yes_no[] = {"no", "yes", NULL};
 
 static void set_defaults (struct app *app)
@@ -31,6 +34,7 @@ static void set_defaults (struct app *app)
     app->body_size = 8;
     app->method = "work";
     app->seed = 1;
+    app->extra_load_ppm = 50000;
 }
 
 int main (int argc, char **argv)
@@ -43,15 +47,18 @@ int main (int argc, char **argv)
         {"ping", "", 0, 0, "show state, round trip and load of each replica"},
         {"stats", "", 0, 0, "print the counters of each replica, one a line: REPLICA NAME VALUE"},
         {"bench", "", 0, 0, "measure policies under load, in turns over the same arrivals"},
+        {"advise", "", 0, 0,
+         "say whether a second copy pays for a method, and with which settings, from calls with "
+         "one "
+         "copy: made now, in shadow, or recorded"},
     };
     static const struct ti_cli_option options[] = {
         {.name = "replica",
          .kind = TI_CLI_PAIRS,
          .value = &app.replicas,
          .argument = "ID=ENDPOINT",
-         .help = "a replica and its client endpoint; at most 64. With ',zone=NAME' behind it, the "
-                 "copies of a call rather go to two zones",
-         .is_required = true,
+         .help = "a replica and its client endpoint; at most 64; required, but for a recording. "
+                 "With ',zone=NAME' behind it, the copies of a call rather go to two zones",
          .takes_zone = true,
          .keeps_first = true},
         {.name = "timeout",
@@ -100,13 +107,33 @@ int main (int argc, char **argv)
          .value = &app.is_verbose,
          .help = "print the details of the call to standard error",
          .commands = "call"},
+        {.name = "recording",
+         .kind = TI_CLI_STRING,
+         .value = &app.recording,
+         .argument = "FILE",
+         .help = "advise from what bench --record wrote, instead of calls now",
+         .commands = "advise"},
+        {.name = "declared",
+         .kind = TI_CLI_CHOICE,
+         .value = &app.declared,
+         .argument = "yes|no|unknown",
+         .help = "whether the method may run twice; default unknown",
+         .commands = "advise",
+         .choices = declarations},
+        {.name = "extra-load",
+         .kind = TI_CLI_CUSTOM,
+         .value = &app.extra_load_ppm,
+         .argument = "SHARE",
+         .help = "what hedges may cost at most, of the calls; default 5%",
+         .commands = "advise",
+         .parse = app_parse_share},
         {.name = "rate",
          .kind = TI_CLI_RATE,
          .value = &app.rate,
          .argument = "RATE",
          .help = "open loop: Poisson arrivals per second (420, 1.5k/s); latency counts from the "
                  "intended time",
-         .commands = "bench",
+         .commands = "bench advise",
          .given = &app.has_rate,
          .real_min = 0.001,
          .real_max = 1e6},
@@ -115,7 +142,7 @@ int main (int argc, char **argv)
          .value = &app.outstanding,
          .argument = "N",
          .help = "closed loop: so many calls at once",
-         .commands = "bench",
+         .commands = "bench advise",
          .given = &app.has_outstanding,
          .min = 1,
          .max = 65536},
@@ -124,7 +151,7 @@ int main (int argc, char **argv)
          .value = &app.duration_ns,
          .argument = "DURATION",
          .help = "measured time of each policy; default 10s",
-         .commands = "bench",
+         .commands = "bench advise",
          .min = TIED_MS (1),
          .max = TIED_S (86400)},
         {.name = "policy",
@@ -139,28 +166,28 @@ int main (int argc, char **argv)
              "/round-robin for the choice of replicas (tied:1ms/random); without it single is "
              "random and tied is informed; file is what --policies says; at most 8; default single "
              "and "
-             "tied, or single and file",
-         .commands = "bench"},
+             "tied, or single and file. Of a recording: whose calls are looked at",
+         .commands = "bench advise"},
         {.name = "method",
          .kind = TI_CLI_STRING,
          .value = &app.method,
          .argument = "METHOD",
          .help = "what to call; default work",
-         .commands = "bench"},
+         .commands = "bench advise"},
         {.name = "body-size",
          .kind = TI_CLI_SIZE,
          .value = &app.body_size,
          .argument = "SIZE",
          .help = "bytes of the request's body; the first 8 hold a key from the seed, by which "
                  "tied-replica sets the service time: each policy meets the same; default 8B",
-         .commands = "bench",
+         .commands = "bench advise",
          .max = UINT64_C (8) << 20},
         {.name = "warmup",
          .kind = TI_CLI_DURATION,
          .value = &app.warmup_ns,
          .argument = "DURATION",
          .help = "unmeasured time of each policy beforehand; default 1s",
-         .commands = "bench",
+         .commands = "bench advise",
          .max = TIED_S (3600)},
         {.name = "align",
          .kind = TI_CLI_DURATION,
@@ -183,21 +210,21 @@ int main (int argc, char **argv)
          .value = &app.seed,
          .argument = "N",
          .help = "of the arrivals; default 1",
-         .commands = "bench",
+         .commands = "bench advise",
          .max = UINT64_MAX},
         {.name = "json",
          .kind = TI_CLI_STRING,
          .value = &app.json,
          .argument = "FILE",
          .help = "write the results as JSON (docs/json.md)",
-         .commands = "bench"},
+         .commands = "bench advise"},
         {.name = "record",
          .kind = TI_CLI_STRING,
          .value = &app.record,
          .argument = "FILE",
          .help = "write a line of CSV to FILE for every measured call: when it should have been "
                  "sent, who answered, and its times; tied-sim replay reads it",
-         .commands = "bench"},
+         .commands = "bench advise"},
         {.name = "report",
          .kind = TI_CLI_STRING,
          .value = &app.report,
@@ -226,11 +253,13 @@ int main (int argc, char **argv)
     case TI_CLI_RUN:
         break;
     }
+    if (app.replicas.count == 0 && !app.recording)
+        return ti_cli_error (&cli, "--replica is required; give ID=ENDPOINT");
     if (strcmp (line.command->name, "call") == 0)
         return app_call (&app, &line);
     if (strcmp (line.command->name, "ping") == 0)
         return app_ping (&app);
     if (strcmp (line.command->name, "stats") == 0)
         return app_stats (&app);
-    return app_bench (&app);
+    return strcmp (line.command->name, "advise") == 0 ? app_advise (&app) : app_bench (&app);
 }

@@ -36,6 +36,10 @@ struct app {
     uint64_t body_size;
     uint64_t seed;
     const char *json, *report, *record;
+    /* advise */
+    const char *recording; /* NULL: measure */
+    uint32_t declared;     /* enum advice_declared */
+    uint32_t extra_load_ppm;
 };
 
 /* Each returns the exit code of the program. */
@@ -43,6 +47,9 @@ int app_call (struct app *app, const struct ti_cli_result *line);
 int app_ping (struct app *app);
 int app_stats (struct app *app);
 int app_bench (struct app *app);
+int app_advise (struct app *app);
+/* A share such as 5%, for the command line. value: uint32_t, parts per million. */
+int app_parse_share (void *value, const char *text, char *why);
 
 /* "tied-client: TEXT" to stderr. @return TI_EXIT_FAILED */
 int app_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));

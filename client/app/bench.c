@@ -352,13 +352,26 @@ static void tear_down (struct bench *self)
     free (self->calls_free);
 }
 
-int app_bench (struct app *app)
+/* What would be sent is decided, and nothing extra is. */
+static void add_shadow (struct bench *self)
+{
+    struct policy *policy = &self->policies[self->policies_count++].policy;
+
+    *policy = (struct policy){.name = "single/informed", .pick = TIED_PICK_INFORMED};
+    tied_policy_init (&policy->settings);
+    policy->settings.is_idempotent = true;
+    policy->settings.is_shadow = true;
+    policy->settings.hedge.kind = TIED_HEDGE_RULE_AUTO;
+}
+
+static int bench_run (const struct app *app, struct advice_samples *samples)
 {
     static struct bench bench;
     int rc;
 
     memset (&bench, 0, sizeof bench);
     bench.app = app;
+    bench.samples = samples;
     ti_report_init (&bench.report);
     bench.report.program = "tied-client bench";
     bench_report_settings (&bench);
@@ -371,7 +384,9 @@ int app_bench (struct app *app)
     bench.report.seed = app->seed;
     bench.report.started_unix_s = (uint64_t)time (NULL);
     rc = check_line (app);
-    if (rc == 0)
+    if (rc == 0 && samples)
+        add_shadow (&bench);
+    else if (rc == 0)
         rc = read_policies (&bench);
     if (rc != 0)
         return rc;
@@ -384,11 +399,21 @@ int app_bench (struct app *app)
         rc = set_up (&bench);
     if (rc == 0)
         rc = run (&bench);
-    if (rc == 0)
+    if (rc == 0 && !samples)
         rc = report (&bench);
     /* What was measured is written even if the rest failed. */
     if (finish_recording (&bench) != 0)
         rc = TI_EXIT_FAILED;
     tear_down (&bench);
     return rc;
+}
+
+int app_bench (struct app *app)
+{
+    return bench_run (app, NULL);
+}
+
+int bench_measure (const struct app *app, struct advice_samples *out)
+{
+    return bench_run (app, out);
 }

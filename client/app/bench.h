@@ -7,6 +7,7 @@
 #ifndef TIED_CLIENT_BENCH_H
 #define TIED_CLIENT_BENCH_H
 
+#include "advice.h"
 #include "app.h"
 #include "base/prng.h"
 #include "policy.h"
@@ -46,6 +47,7 @@ struct bench {
     uint64_t total_ns, done_ns; /* of all slices, for the progress line */
     tied_time_t shown_at;
     struct ti_recording recording;
+    struct advice_samples *samples;  /* where measured calls are kept one by one; NULL: nowhere */
     uint64_t reloads, reload_errors; /* of the policy file, the first reading not counted */
 };
 
@@ -58,6 +60,10 @@ int bench_slice (struct bench *self,
                  bool is_measured);
 /* Keep the clients that are not in use alive. */
 void bench_idle (struct bench *self);
+
+/* One slice of calls in shadow, one copy each, without a report. 0, or an exit code after a line.
+ */
+int bench_measure (const struct app *app, struct advice_samples *out);
 
 /* bench_policies.c: SIGHUP asks for the policy file to be read anew, from now on. */
 void bench_catch_reloads (const struct bench *self);

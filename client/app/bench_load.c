@@ -106,6 +106,18 @@ static void record (struct bench *self,
                       tied_outcome_name ((int)details->outcome));
 }
 
+/* Memory that is short costs samples. */
+static void keep (struct bench *self, const struct tied_reply *reply, const struct bench_call *call)
+{
+    if (!self->samples)
+        return;
+    if (!is_answer (reply->details.outcome))
+        self->samples->failed++;
+    else if (advice_samples_add (self->samples, call->lateness + reply->details.latency_ns,
+                                 reply->details.queue_ns) != 0)
+        self->samples->dropped++;
+}
+
 static void end_call (struct bench *self,
                       struct bench_policy *policy,
                       struct tied_reply *reply,
@@ -116,6 +128,7 @@ static void end_call (struct bench *self,
     if (is_measured) {
         count (policy, &reply->details, call->lateness);
         record (self, policy, reply, call);
+        keep (self, reply, call);
     }
     self->calls_free[self->calls_free_count++] = (uint32_t)(call - self->calls);
     self->in_flight--;
