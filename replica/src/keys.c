@@ -270,6 +270,8 @@ bool ti_keys_drain (tied_replica_t *self)
 {
     uint32_t taken = 0;
 
+    if (!self->clients_sock)
+        return true;
     for (struct ti_held *held = self->held_first, *next; held; held = next) {
         next = held->next;
         if (held->result != TI_RESULT_NONE)
