@@ -110,8 +110,11 @@ void tied_client_core_check (const tied_client_core_t *self)
     ti_heap_check (&self->beats);
     for (uint32_t method = 0; method < self->options.methods_max; method++)
         ti_method_check (ti_method_at_const (self, method));
-    if (self->options.probation_milli)
-        ti_health_check (TI_AT_CONST (struct ti_health, self, self->health));
+    if (self->options.probation_milli) {
+        const struct ti_health *health = TI_AT_CONST (struct ti_health, self, self->health);
+        ti_health_check (health);
+        TI_ASSERT (health->members == self->usable_count);
+    }
     for (uint32_t token = 0; token < self->options.calls_max; token++) {
         const struct ti_call *call = call_at (self, token);
         check_call (self, token);

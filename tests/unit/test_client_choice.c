@@ -354,6 +354,28 @@ static void a_replica_that_is_lost_with_its_copies_again_and_again_is_spared (vo
     rig_stop (&rig);
 }
 
+/* It is idle, and would be the hedge's choice each time. */
+static void a_spared_replica_gets_no_hedges_and_no_siblings_but_probes (void **state)
+{
+    struct rig rig;
+    (void)state;
+    start_with_probation (&rig);
+    run (&rig, S (10), bad_is_slow);
+    CHECK_U64 (health (&rig, BAD), ==, TIED_HEALTH_PROBATION);
+    for (uint32_t i = 0; i < FLEET; i++)
+        if (i != BAD && i != 0)
+            rig_link (&rig, i, false);
+    uint32_t hedges = 0;
+    for (uint32_t n = 0; n < 50; n++) {
+        submit (&rig, n % 2 ? TIED_MODE_SINGLE : TIED_MODE_TIED,
+                n % 2 ? TIED_HEDGE_NOW : TIED_HEDGE_NONE, 0);
+        hedges += requests (&rig) - 1;
+        answer (&rig, 0, 0);
+    }
+    CHECK_U64 (hedges, <=, 1);
+    rig_stop (&rig);
+}
+
 static void CL_22_the_only_replica_is_used_whatever_it_is_like (void **state)
 {
     struct rig rig;
@@ -405,6 +427,7 @@ int main (void)
         cmocka_unit_test (BE_11_lost_races_leave_a_healthy_replica_as_it_is),
         cmocka_unit_test (BE_11_a_probe_that_loses_its_race_is_neutral_and_another_may_follow),
         cmocka_unit_test (a_replica_that_is_lost_with_its_copies_again_and_again_is_spared),
+        cmocka_unit_test (a_spared_replica_gets_no_hedges_and_no_siblings_but_probes),
         cmocka_unit_test (CL_22_the_only_replica_is_used_whatever_it_is_like),
         cmocka_unit_test (probation_is_off_unless_it_is_asked_for),
     };
