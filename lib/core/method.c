@@ -323,23 +323,29 @@ bool ti_method_may_ask_other (struct ti_method *self)
     return !self->policy.is_off && ti_budget_take (&self->budget);
 }
 
+static void note (struct ti_method *self, enum ti_governor_event event, tied_time_t now)
+{
+    if (self->policy.is_governed)
+        ti_governor_count (&self->governor, event, now);
+}
+
 void ti_method_extra (struct ti_method *self, tied_time_t now)
 {
     self->counters.extra_copies++;
-    ti_governor_count (&self->governor, TI_GOVERNOR_EXTRA, now);
+    note (self, TI_GOVERNOR_EXTRA, now);
 }
 
 void ti_method_refused (struct ti_method *self, tied_time_t now)
 {
     self->counters.extra_refused++;
-    ti_governor_count (&self->governor, TI_GOVERNOR_REJECTED, now);
+    note (self, TI_GOVERNOR_REJECTED, now);
 }
 
 void ti_method_duplicate (struct ti_method *self, tied_time_t now)
 {
     self->counters.duplicates++;
     ti_budget_charge (&self->budget);
-    ti_governor_count (&self->governor, TI_GOVERNOR_DUPLICATE, now);
+    note (self, TI_GOVERNOR_DUPLICATE, now);
 }
 
 /* What the call and its hedge say of X and Y. Refusals say nothing of how long anything takes. */
@@ -371,20 +377,20 @@ void ti_method_end (struct ti_method *self, const struct ti_method_end *end, tie
     learn (self, end, now);
     if (end->was_tied) {
         self->counters.tied++;
-        ti_governor_count (&self->governor, TI_GOVERNOR_TIED, now);
+        note (self, TI_GOVERNOR_TIED, now);
     }
     self->counters.hedged += end->was_hedged;
     if (end->outcome != TIED_OUTCOME_OK && end->outcome != TIED_OUTCOME_APP_ERROR)
         return;
-    ti_governor_count (&self->governor, TI_GOVERNOR_CALL, now);
+    note (self, TI_GOVERNOR_CALL, now);
     if (end->outcome == TIED_OUTCOME_APP_ERROR)
-        ti_governor_count (&self->governor, TI_GOVERNOR_ERROR, now);
+        note (self, TI_GOVERNOR_ERROR, now);
     if (!end->was_hedged)
         return;
-    ti_governor_count (&self->governor, TI_GOVERNOR_HEDGE, now);
+    note (self, TI_GOVERNOR_HEDGE, now);
     if (end->hedge_won) {
         self->counters.hedges_won++;
-        ti_governor_count (&self->governor, TI_GOVERNOR_WIN, now);
+        note (self, TI_GOVERNOR_WIN, now);
     }
 }
 

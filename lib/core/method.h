@@ -94,7 +94,7 @@ void ti_method_hedge_unsent (struct ti_method *self);
 bool ti_method_may_send_again (struct ti_method *self);
 
 /* After an error that waits: may the copy that was planned go, though its call has run? Takes a
- * token, since without a limit an outage would double its own load. */
+ * token, since without a limit an outage would feed itself. */
 bool ti_method_may_ask_other (struct ti_method *self);
 
 /* An extra copy was sent; was refused. */

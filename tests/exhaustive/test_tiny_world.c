@@ -222,8 +222,8 @@ static void crashes_and_losses_around_a_hedge_cost_no_call (void **state)
 }
 
 /* Where one of the pair was refused, its replica is free for the hedge. */
-/* Both of the pair hold the call, or one of them: the hedge finds out by asking. A deadline soon after
- * it, and no restart: with more time or faults there are too many orders to see them all. */
+/* Both of the pair hold the call, or one of them: the hedge finds out by asking. A deadline soon
+ * after it, and no restart: with more time or faults there are too many orders to see them all. */
 static void a_tied_call_with_a_hedge_ends_in_every_order (void **state)
 {
     struct tiny_config config = config_make ("tied and hedged");
