@@ -50,12 +50,13 @@ class Cell:
     def repeat(self, options, fleet, number):
         seed = mix(mix(options.seed) + number & MASK)
         seconds = round(options.calls / options.repetitions / self.rate, 3)
+        align = ("--align", PERIOD) if "stalls" in SCENARIOS[self.scenario] else ()
         turn = number % len(self.policies)
         for policy in self.policies[turn:] + self.policies[:turn]:
             print(f"{self.scenario} at {self.rate:g}/s, {number + 1} of {options.repetitions}: "
                   f"{policy}", file=sys.stderr, flush=True)
             report = fleet.bench(self.rate, seconds, options.warm_up, seed, policy, "work",
-                                 more=("--align", PERIOD), timeout=DEADLINE)
+                                 more=align, timeout=DEADLINE)
             self.runs[policy].append(figures_of(report))
 
     def median(self, policy, name):
