@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../client/src/client_internal.h"
 
@@ -386,6 +387,65 @@ static void a_threaded_client_works_while_nobody_waits (void **state)
     echo_thread_stop (&echoes[0]);
 }
 
+struct reloader {
+    struct crowd crowd;
+    const char *path;
+    uint64_t loads;
+    atomic_bool is_ending;
+};
+
+/* Good, good, broken; and the kill switch between. */
+static void *reload_often (void *arg)
+{
+    static const char *const texts[] = {"methods: {work: {idempotent: true, stagger: 0s}}",
+                                        "methods: {\"*\": {shadow: true}, other: {}}",
+                                        "methods: {work: {mode: tide}}"};
+    struct reloader *self = arg;
+
+    for (uint32_t i = 0; !atomic_load (&self->is_ending); i++) {
+        FILE *file = fopen (self->path, "w");
+        const bool is_good = i % 3 != 2;
+
+        if (!file)
+            break;
+        fputs (texts[i % 3], file);
+        fclose (file);
+        if ((tied_client_load_policies (self->crowd.client, self->path, NULL, 0) == 0) != is_good ||
+            tied_client_set_off (self->crowd.client, i % 5 == 4) != 0)
+            break;
+        self->loads++;
+    }
+    return NULL;
+}
+
+static void settings_that_change_all_the_time_lose_no_call (void **state)
+{
+    char path[] = "/tmp/tied-policies-XXXXXX";
+    struct echo_thread echoes[2];
+    struct reloader reloader = {.path = path};
+    struct tied_client_stats stats = {.struct_size = sizeof stats};
+    pthread_t thread;
+    int fd = mkstemp (path);
+
+    (void)state;
+    CHECK_I64 (fd, >=, 0);
+    close (fd);
+    reloader.crowd.client = make_client (TIED_DRIVE_THREADED, echoes, 2);
+    CHECK_I64 (pthread_create (&thread, NULL, reload_often, &reloader), ==, 0);
+    run_threads (&reloader.crowd, call_often);
+    atomic_store (&reloader.is_ending, true);
+    pthread_join (thread, NULL);
+    CHECK_U64 (reloader.loads, >=, 3);
+    CHECK_U64 (atomic_load (&reloader.crowd.ok), ==, THREADS * ROUNDS);
+    CHECK_U64 (atomic_load (&reloader.crowd.other), ==, 0);
+    CHECK_I64 (tied_client_stats (reloader.crowd.client, &stats), ==, 0);
+    CHECK_U64 (stats.core.calls_ok, ==, THREADS * ROUNDS);
+    tied_client_destroy (&reloader.crowd.client);
+    echo_thread_stop (&echoes[0]);
+    echo_thread_stop (&echoes[1]);
+    unlink (path);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -396,6 +456,7 @@ int main (void)
         cmocka_unit_test (stop_sends_waiting_threads_home),
         cmocka_unit_test (completions_that_come_together_wake_as_many_threads),
         cmocka_unit_test (a_threaded_client_works_while_nobody_waits),
+        cmocka_unit_test (settings_that_change_all_the_time_lose_no_call),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);
