@@ -26,6 +26,11 @@ struct ti_pick ti_client_picker (ti_core *self, const struct ti_call *call)
                             .now = ti_max (self->now, 1)}; /* as reports are dated */
 }
 
+TI_COLD static void tell_health (ti_core *self, uint32_t replica)
+{
+    ti_health_sent (ti_health_of (self), replica, self->now);
+}
+
 void ti_client_send_copy (
     ti_core *self, uint32_t token, uint8_t copy, uint32_t replica, uint32_t flags, uint32_t sibling)
 {
@@ -40,7 +45,7 @@ void ti_client_send_copy (
                      ti_copy_node (self, token, copy));
     r->in_flight++;
     if (self->options.probation_milli)
-        ti_health_sent (ti_health_of (self), replica, self->now);
+        tell_health (self, replica);
     self->copies_in_flight++;
     self->counters.copies_sent++;
     if (copy == 0)

@@ -6,7 +6,7 @@
 #include "core/client_state.h"
 
 /* Another incarnation has nothing to do with what became of the copies of the one before. */
-static void tell_health (ti_core *self, const struct ti_copy *c, enum ti_copy_end end)
+TI_COLD static void tell_health (ti_core *self, const struct ti_copy *c, enum ti_copy_end end)
 {
     struct ti_health *health = ti_health_of (self);
     if (end == TI_COPY_NEUTRAL || c->incarnation != ti_replica_at (self, c->replica)->incarnation)
@@ -21,12 +21,12 @@ void ti_client_unlink (ti_core *self, uint32_t token, uint8_t copy, enum ti_copy
 {
     const struct ti_copy *c = ti_copy_at (self, token, copy);
     struct ti_replica *r = ti_replica_at (self, c->replica);
-    if (self->options.probation_milli)
-        tell_health (self, c, end);
     ti_links_remove (ti_links_of (self), ti_copy_node (self, token, copy));
     if (c->generation == r->generation)
         r->in_flight--;
     self->copies_in_flight--;
+    if (self->options.probation_milli)
+        tell_health (self, c, end);
 }
 
 void ti_client_count_not_sent (ti_core *self, uint32_t method, enum tied_not_sent reason)
