@@ -433,6 +433,9 @@ static void who_is_set_aside_has_only_the_time_it_came_with (void **state)
         wire_sync (&scene.second);
     CHECK_I64 (tied_request_forget (request), ==, 0);
     reply_text (request, "one");
+    /* At once, and not after as long again in the queue. */
+    CHECK_U64 (stats_of (&scene).core.expired, ==, 1);
+    CHECK_U64 (stats_of (&scene).load.depth, ==, 0);
     wire_expect (&scene.second, TIED_WIRE_REJECT);
     CHECK_U64 (scene.second.in.u.reject.reason, ==, TIED_REJECT_EXPIRED);
     close_scene (&scene);
