@@ -557,7 +557,27 @@ static void CL_20_a_call_that_may_not_run_twice_ends_with_its_first_error (void 
     rig_stop (&rig);
 }
 
-/* What ran of a pair of which one copy was kept is still noticed afterwards. */
+/* Neither the copy that is planned nor the one that waits for leave to start is asked for more. */
+static void CL_20_an_exclusive_call_ends_with_its_first_error (void **state)
+{
+    (void)state;
+    for (int is_planned = 0; is_planned < 2; is_planned++) {
+        struct rig rig;
+        setup (&rig, 2);
+        const struct tied_client_submit call = {.mode = TIED_MODE_EXCLUSIVE,
+                                                .deadline = rig.now + TIMEOUT,
+                                                .stagger_ns = is_planned ? MS (5) : 0};
+        CHECK_I64 (rig_submit (&rig, &call), ==, 0);
+        CHECK_U64 (requests (&rig), ==, is_planned ? 1 : 2);
+        err (&rig, 0, WAITS, TOLD);
+        check_error (&rig, WAITS, 0, false);
+        advance (&rig, TIMEOUT);
+        CHECK_U64 (requests (&rig), ==, is_planned ? 1 : 2);
+        rig_stop (&rig);
+    }
+}
+
+/* Whatever was kept: who stops has given up. */
 static void stopping_ends_calls_that_wait_with_a_kept_error (void **state)
 {
     const struct tied_client_event stop = {.type = TIED_CLIENT_EV_STOP};
@@ -658,6 +678,7 @@ int main (void)
         cmocka_unit_test (CL_12_a_losers_late_error_reaches_nobody_and_is_counted),
         cmocka_unit_test (an_error_keeps_the_call_waiting_only_while_a_copy_is_certain),
         cmocka_unit_test (CL_20_a_call_that_may_not_run_twice_ends_with_its_first_error),
+        cmocka_unit_test (CL_20_an_exclusive_call_ends_with_its_first_error),
         cmocka_unit_test (stopping_ends_calls_that_wait_with_a_kept_error),
         cmocka_unit_test (BE_10_copies_that_failed_are_part_of_the_sum_of_all),
     };
