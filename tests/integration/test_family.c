@@ -242,7 +242,7 @@ static void finish (struct chain *chain, struct tied_call_id id, enum tied_outco
     struct tied_reply reply;
 
     CHECK_I64 (tied_client_wait (chain->client, id, CHECK_PATIENCE, &reply), ==, 0);
-    CHECK_STR (tied_outcome_name ((int)reply.details.outcome), tied_outcome_name (outcome));
+    CHECK_STR (tied_outcome_name ((int)reply.details.outcome), tied_outcome_name ((int)outcome));
     tied_reply_release (&reply);
 }
 

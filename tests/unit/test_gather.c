@@ -129,17 +129,17 @@ static int gather (struct scene *scene, struct fan *fan)
 static void
 expect (const struct fan *fan, uint32_t i, enum tied_gather_end end, enum tied_outcome outcome)
 {
-    CHECK_STR (tied_gather_name ((int)fan->out[i].end), tied_gather_name (end));
+    CHECK_STR (tied_gather_name ((int)fan->out[i].end), tied_gather_name ((int)end));
     CHECK_I64 (fan->out[i].error, ==, 0);
     CHECK_TRUE (fan->out[i].is_sent);
     CHECK_STR (tied_outcome_name ((int)fan->out[i].reply.details.outcome),
-               tied_outcome_name (outcome));
+               tied_outcome_name ((int)outcome));
     CHECK_PTR (fan->out[i].reply.user, ==, &fan->calls[i]);
 }
 
 static void expect_not_sent (const struct fan *fan, uint32_t i, enum tied_gather_end end)
 {
-    CHECK_STR (tied_gather_name ((int)fan->out[i].end), tied_gather_name (end));
+    CHECK_STR (tied_gather_name ((int)fan->out[i].end), tied_gather_name ((int)end));
     CHECK_FALSE (fan->out[i].is_sent);
     CHECK_PTR (fan->out[i].reply.body, ==, NULL);
 }
