@@ -308,6 +308,150 @@ static void a_refused_hedge_of_a_pair_costs_nothing_and_asks_the_other (void **s
     rig_stop (&rig);
 }
 
+static void CL_01_without_tokens_a_refused_call_ends_at_once (void **state)
+{
+    struct rig rig;
+    (void)state;
+    setup (&rig, 3);
+    struct tied_policy policy = settings ("50ms");
+    policy.mode = TIED_MODE_SINGLE;
+    policy.extra_load_ppm = 0;
+    policy.debt_milli = 0;
+    set (&rig, 1, &policy);
+    const struct tied_client_submit call = as_method (&rig, 1);
+    submit (&rig, &call);
+    advance (&rig, MS (1));
+    rig_reject (&rig, rig_get (&rig, TIED_CLIENT_ACT_SEND_REQUEST, 0)->replica, rig.calls[0].id, 0,
+                TIED_REJECT_BUSY);
+    CHECK_U64 (requests (&rig), ==, 1);
+    CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_REJECTED);
+    CHECK_U64 (rig_done (&rig)->latency_ns, ==, MS (1));
+    rig_stop (&rig);
+}
+
+static void CL_02_without_tokens_the_first_copy_goes_on (void **state)
+{
+    struct rig rig;
+    (void)state;
+    setup (&rig, 3);
+    struct tied_policy policy = settings ("50ms");
+    policy.mode = TIED_MODE_SINGLE;
+    policy.extra_load_ppm = 0;
+    set (&rig, 1, &policy);
+    const struct tied_client_submit call = as_method (&rig, 1);
+    submit (&rig, &call);
+    advance (&rig, MS (80));
+    answer (&rig, 0);
+    CHECK_U64 (requests (&rig), ==, 1);
+    CHECK_U64 (rig_count (&rig, TIED_CLIENT_ACT_SEND_CANCEL), ==, 0);
+    CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_OK);
+    CHECK_U64 (rig_done (&rig)->latency_ns, ==, MS (80));
+    CHECK_U64 (rig_done (&rig)->hedge_not_sent, ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (rig_counters (&rig)->not_sent_budget, ==, 1);
+    rig_stop (&rig);
+}
+
+static void CL_25_a_quick_refusal_sends_the_hedge_at_once_and_charges_it (void **state)
+{
+    struct rig rig;
+    (void)state;
+    setup (&rig, 3);
+    struct tied_policy policy = settings ("100ms");
+    policy.mode = TIED_MODE_SINGLE;
+    set (&rig, 1, &policy);
+    const struct tied_client_submit call = as_method (&rig, 1);
+    submit (&rig, &call);
+    CHECK_I64 (look (&rig, 1).budget_milli, ==, 1000);
+    advance (&rig, MS (1));
+    const uint32_t first = rig_get (&rig, TIED_CLIENT_ACT_SEND_REQUEST, 0)->replica;
+    rig_reject (&rig, first, rig.calls[0].id, 0, TIED_REJECT_BUSY);
+    CHECK_U64 (requests (&rig), ==, 2);
+    CHECK_U64 (rig_get (&rig, TIED_CLIENT_ACT_SEND_REQUEST, 1)->replica, !=, first);
+    CHECK_I64 (look (&rig, 1).budget_milli, ==, 0);
+    answer (&rig, 1);
+    CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_OK);
+    rig_stop (&rig);
+}
+
+/* Counters that differ from what they were, beside those that every call moves. */
+static uint32_t moved (const struct tied_client_counters *before,
+                       const struct tied_client_counters *after)
+{
+    struct tied_client_counters rest = *after;
+    uint32_t count = 0;
+    rest.submitted = before->submitted;
+    rest.calls_ok = before->calls_ok;
+    rest.copies_sent = before->copies_sent;
+    rest.copies_primary = before->copies_primary;
+    rest.copies_won = before->copies_won;
+#define COUNT_IF_MOVED(name) count += rest.name != before->name;
+    TIED_CLIENT_COUNTER_MAP (COUNT_IF_MOVED)
+#undef COUNT_IF_MOVED
+    return count;
+}
+
+/* One story for each, and all that it moves. */
+static void BE_12_each_deed_moves_its_own_counters (void **state)
+{
+    struct rig rig;
+    struct tied_client_counters before;
+    const struct tied_client_counters *now;
+    (void)state;
+    setup (&rig, 4);
+    struct tied_policy policy = settings ("10ms");
+    set (&rig, 1, &policy);
+    now = rig_counters (&rig);
+    struct tied_client_submit call = as_method (&rig, 1);
+    /* A tie whose copy 0 wins; its loser answers late. */
+    before = *now;
+    call.stagger_ns = 0;
+    submit (&rig, &call);
+    answer (&rig, 0);
+    CHECK_U64 (now->copies_tied, ==, before.copies_tied + 1);
+    CHECK_U64 (now->copies_lost_race, ==, before.copies_lost_race + 1);
+    CHECK_U64 (now->cancels_sent, ==, before.cancels_sent + 1);
+    CHECK_U64 (now->not_sent_answered, ==, before.not_sent_answered + 1); /* its hedge */
+    CHECK_U64 (moved (&before, now), ==, 4);
+    before = *now;
+    answer (&rig, 1);
+    CHECK_U64 (now->late_replies, ==, before.late_replies + 1);
+    CHECK_U64 (now->duplicates, ==, before.duplicates + 1);
+    CHECK_U64 (moved (&before, now), ==, 2);
+    /* Of another epoch. */
+    before = *now;
+    struct tied_call_id other = rig.calls[0].id;
+    other.epoch++;
+    rig_reply (&rig, 0, other, 0, 0);
+    CHECK_U64 (now->foreign_replies, ==, before.foreign_replies + 1);
+    CHECK_U64 (moved (&before, now), ==, 1);
+    /* A hedge that wins. */
+    before = *now;
+    call = as_method (&rig, 1);
+    call.mode = TIED_MODE_SINGLE;
+    submit (&rig, &call);
+    advance (&rig, MS (10));
+    answer (&rig, 1);
+    CHECK_U64 (now->copies_hedged, ==, before.copies_hedged + 1);
+    CHECK_U64 (now->wins_hedged, ==, before.wins_hedged + 1);
+    CHECK_U64 (now->copies_lost_race, ==, before.copies_lost_race + 1);
+    CHECK_U64 (now->cancels_sent, ==, before.cancels_sent + 1);
+    CHECK_U64 (moved (&before, now), ==, 4);
+    /* A hedge that is refused. */
+    before = *now;
+    call = as_method (&rig, 1);
+    call.mode = TIED_MODE_SINGLE;
+    submit (&rig, &call);
+    advance (&rig, MS (10));
+    rig_reject (&rig, rig_get (&rig, TIED_CLIENT_ACT_SEND_REQUEST, 1)->replica, rig.calls[0].id, 2,
+                TIED_REJECT_BUSY);
+    answer (&rig, 0);
+    CHECK_U64 (now->copies_hedged, ==, before.copies_hedged + 1);
+    CHECK_U64 (now->copies_rejected, ==, before.copies_rejected + 1);
+    CHECK_U64 (moved (&before, now), ==, 2);
+    CHECK_U64 (look (&rig, 1).counters.extra_refused, ==, 1);
+    rig_stop (&rig);
+}
+
 /* Sum of all reasons, of the client and of the method. */
 static uint64_t all_reasons (const struct rig *rig)
 {
@@ -428,6 +572,10 @@ int main (void)
         cmocka_unit_test (other_settings_hold_for_the_next_call_and_for_hedges_that_are_due_later),
         cmocka_unit_test (a_methods_min_remaining_keeps_hopeless_copies_at_home),
         cmocka_unit_test (a_refused_hedge_of_a_pair_costs_nothing_and_asks_the_other),
+        cmocka_unit_test (CL_01_without_tokens_a_refused_call_ends_at_once),
+        cmocka_unit_test (CL_02_without_tokens_the_first_copy_goes_on),
+        cmocka_unit_test (CL_25_a_quick_refusal_sends_the_hedge_at_once_and_charges_it),
+        cmocka_unit_test (BE_12_each_deed_moves_its_own_counters),
         cmocka_unit_test (BE_12_each_reason_moves_its_own_counter_and_no_other),
         cmocka_unit_test (what_was_learned_is_seen_from_outside),
     };
