@@ -368,6 +368,7 @@ static void CL_25_a_quick_refusal_sends_the_hedge_at_once_and_charges_it (void *
     CHECK_U64 (requests (&rig), ==, 2);
     CHECK_U64 (rig_get (&rig, TIED_CLIENT_ACT_SEND_REQUEST, 1)->replica, !=, first);
     CHECK_I64 (look (&rig, 1).budget_milli, ==, 0);
+    CHECK_U64 (rig_counters (&rig)->copies_hedged, ==, 1);
     answer (&rig, 1);
     CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_OK);
     rig_stop (&rig);
