@@ -2,6 +2,7 @@
 /* Lists of replicas that are wrong in some way, and bodies that are too large: through the library
    against real replicas. */
 #include "cluster.h"
+#include "free_policy.h"
 #include "volley.h"
 
 static struct tied_call idempotent (const char *method, const void *body, size_t size)
@@ -22,6 +23,7 @@ static tied_client_t *new_client (const struct tied_client_options *options)
     tied_client_options_init (&defaults);
     client = tied_client_new (options ? options : &defaults);
     CHECK_TRUE (client != NULL);
+    set_free_client_policy (client);
     return client;
 }
 

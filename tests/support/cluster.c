@@ -8,6 +8,7 @@
 
 #include <msgpack.h>
 
+#include "free_policy.h"
 #include "proxy.h"
 
 /* Between two looks at counters that another process changes. */
@@ -218,6 +219,7 @@ tied_client_t *cluster_client (struct cluster *self, const struct tied_client_op
     defaults.core.heartbeat_ns = HEARTBEAT;
     client = tied_client_new (options ? options : &defaults);
     CHECK_TRUE (client != NULL);
+    set_free_client_policy (client);
     for (uint32_t i = 0; i < self->count; i++) {
         CHECK_I64 (tied_client_add_replica (client, self->nodes[i].id, self->nodes[i].client), ==,
                    0);
