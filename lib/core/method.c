@@ -11,9 +11,14 @@
  * often, and then more must be saved. */
 #define LOWER_TARGETS        4
 #define MIN_SAVING_LOWER_PPM 100000u
-/* auto plans with a tenth less than it may spend: duplicates of ties and re-issues want their part,
- * and a share that is right on average is passed in half of all windows. */
+/* auto plans with a tenth less than is left for hedges: a share that is right on average is passed
+ * in half of all windows. */
 #define PLANNED_PPM 900000u
+/* So much of the percentile is given away for fewer hedges: near the least one it is flat, and what
+ * is not spent is there when slow calls come in a burst. */
+#define SLACK_PPM 70000u
+/* What duplicates take from the budget is known from so many plans, the last ones most. */
+#define DUPLICATES_MEMORY 16u
 
 static struct ti_latency *times_at (const struct ti_method *self, size_t offset)
 {
@@ -84,6 +89,28 @@ static tied_duration_t clamp (const struct ti_method *self, tied_duration_t dela
     return ti_max (self->policy.hedge_floor_ns, ti_min (delay, self->policy.hedge_ceiling_ns));
 }
 
+/* To be told each time that a plan is made. */
+static void watch_duplicates (struct ti_method *self)
+{
+    struct ti_method_duplicates *seen = &self->duplicates;
+    seen->calls += self->counters.calls - seen->calls_before;
+    seen->copies += (self->counters.duplicates - seen->copies_before) * TIED_PPM;
+    seen->calls -= seen->calls / DUPLICATES_MEMORY;
+    seen->copies -= seen->copies / DUPLICATES_MEMORY;
+    seen->calls_before = self->counters.calls;
+    seen->copies_before = self->counters.duplicates;
+}
+
+/* What duplicates of ties leave of extra_load for hedges. Re-issues do not count: they are rare, or
+ * a replica is silent, and then hedges are what helps. */
+static uint32_t hedges_ppm (const struct ti_method *self)
+{
+    const struct ti_method_duplicates *seen = &self->duplicates;
+    const uint32_t all = self->policy.extra_load_ppm;
+    const uint64_t share = seen->calls ? seen->copies / seen->calls : 0;
+    return (uint32_t)ti_max (ti_time_sub (all, share), all / 8);
+}
+
 /*
  * With 2 % of slow calls p99.9 becomes fast when no more than 5 % of the hedges are slow, too: a
  * few slow ones more in the window, and a hedge that shortens 19 of 20 slow calls is predicted to
@@ -116,10 +143,11 @@ static void plan_auto (struct ti_method *self, struct ti_method_scratch *scratch
     struct ti_method_plan *plan = &self->plan;
     struct ti_single_r_options options = {
         .target_ppm = policy->target_ppm,
-        .budget_ppm = (uint32_t)((uint64_t)policy->extra_load_ppm * PLANNED_PPM / TIED_PPM),
+        .budget_ppm = (uint32_t)((uint64_t)hedges_ppm (self) * PLANNED_PPM / TIED_PPM),
         .floor_ns = policy->hedge_floor_ns,
         .ceiling_ns = policy->hedge_ceiling_ns,
-        .min_saving_ppm = MIN_SAVING_PPM};
+        .min_saving_ppm = MIN_SAVING_PPM,
+        .slack_ppm = SLACK_PPM};
     ti_latency_curve (times_at (self, self->call_times), &scratch->call);
     ti_latency_curve (times_at (self, self->hedge_times), &scratch->hedge);
     ti_single_r (&options, &scratch->call, &scratch->hedge, TI_METHOD_HEDGE_SAMPLES,
@@ -129,6 +157,15 @@ static void plan_auto (struct ti_method *self, struct ti_method_scratch *scratch
     plan->delay_ns = plan->single_r.is_worth ? plan->single_r.delay_ns : TIED_NEVER;
     plan->probability_ppm = plan->single_r.is_worth ? plan->single_r.probability_ppm : 0;
     plan->reason = plan->single_r.is_worth ? TIED_NOT_SENT_NONE : TIED_NOT_SENT_NO_BENEFIT;
+}
+
+/* So many calls were cut short, or have not ended, that nobody knows what a hedge would save: a
+ * replica is silent, and hedges are what helps. */
+static void keep_delay (struct ti_method *self, tied_duration_t before)
+{
+    self->plan.delay_ns = before;
+    self->plan.probability_ppm = before == TIED_NEVER ? 0 : TIED_PPM;
+    self->plan.reason = before == TIED_NEVER ? TIED_NOT_SENT_COLD : TIED_NOT_SENT_NONE;
 }
 
 static bool is_cold (struct ti_method *self, tied_time_t now)
@@ -157,8 +194,11 @@ static void make_plan (struct ti_method *self, struct ti_method_scratch *scratch
     if (policy->hedge.kind == TIED_HEDGE_RULE_NEVER)
         return;
     const bool cold = is_cold (self, now);
+    watch_duplicates (self);
     if (policy->hedge.kind == TIED_HEDGE_RULE_AUTO && !cold) {
         plan_auto (self, scratch);
+        if (plan->reason == TIED_NOT_SENT_NO_BENEFIT && plan->single_r.without_ns == TIED_NEVER)
+            keep_delay (self, before);
         return;
     }
     tied_duration_t delay = policy->hedge.kind == TIED_HEDGE_RULE_AUTO ? policy->hedge_initial_ns

@@ -40,11 +40,18 @@ struct ti_method_plan {
     struct ti_single_r_plan single_r; /* rule AUTO, warm; else all zero */
 };
 
+/* Duplicates of ties in the last few seconds. */
+struct ti_method_duplicates {
+    uint64_t calls, copies;               /* the latter in millionths; both fade */
+    uint64_t calls_before, copies_before; /* that are counted */
+};
+
 struct ti_method {
     struct tied_policy policy;
     struct ti_budget budget;
     struct ti_governor governor;
     struct ti_method_plan plan;
+    struct ti_method_duplicates duplicates;
     struct tied_method_counters counters;
     bool learns;
     size_t call_times;   /* offset of struct ti_latency: X */

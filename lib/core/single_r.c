@@ -100,6 +100,31 @@ static struct ti_curve_point best_delay (const struct problem *problem, tied_dur
     return best;
 }
 
+/* Of the delays that reach t, as is_reached () has it, that with the fewest hedges. False: t needs
+ * none. */
+static bool
+cheapest_delay (const struct problem *problem, tied_duration_t t, struct ti_curve_point *out)
+{
+    const uint64_t late = ti_curve_surviving (problem->call, t);
+    uint64_t fewest = UINT64_MAX;
+    uint32_t place = problem->hedge->count;
+    if (late <= problem->tail)
+        return false;
+    for (uint32_t i = 0; i < delays (problem); i++) {
+        const struct ti_curve_point delay = delay_at (problem, i);
+        if (delay.at >= t)
+            break;
+        const uint64_t done = done_within (problem->hedge, t - delay.at, &place);
+        const uint64_t probability = probability_of (problem, delay.surviving_ppm);
+        if (late * done * probability < (late - problem->tail) * ONE * ONE ||
+            probability * delay.surviving_ppm > fewest)
+            continue;
+        fewest = probability * delay.surviving_ppm;
+        *out = delay;
+    }
+    return fewest != UINT64_MAX;
+}
+
 /* The target percentile with this delay and probability: the first point of X, or of Y after d, at
  * which few enough are left. */
 static tied_duration_t
@@ -148,6 +173,13 @@ static bool is_worth (const struct ti_single_r_options *options,
         return true;
     const tied_duration_t saving = plan->without_ns - plan->predicted_ns;
     return saving * ONE >= plan->without_ns * options->min_saving_ppm;
+}
+
+/* Not more than half of what is saved. */
+static tied_duration_t
+slack (const struct ti_single_r_options *options, tied_duration_t least, tied_duration_t without)
+{
+    return ti_min (least / ONE * options->slack_ppm, ti_time_sub (without, least) / 2);
 }
 
 static const struct ti_curve *
@@ -205,7 +237,10 @@ void ti_single_r (const struct ti_single_r_options *options,
     }
     if (is_reached (&problem, high))
         high = least_reached (&problem, high);
-    const struct ti_curve_point best = best_delay (&problem, high);
+    struct ti_curve_point best = best_delay (&problem, high);
+    if (options->slack_ppm)
+        (void)cheapest_delay (&problem, ti_time_add (high, slack (options, high, out->without_ns)),
+                              &best);
     out->delay_ns = best.at;
     out->probability_ppm = probability_of (&problem, best.surviving_ppm);
     out->hedged_ppm =

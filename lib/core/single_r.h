@@ -20,6 +20,9 @@ struct ti_single_r_options {
     tied_duration_t floor_ns, ceiling_ns; /* of d */
     /* A saving below this share of the percentile is none: noise would make hedges of it. */
     uint32_t min_saving_ppm;
+    /* The percentile may be so much longer than the least one, if fewer hedges do then; never
+     * more than half of what is saved is given away. */
+    uint32_t slack_ppm;
 };
 
 struct ti_single_r_plan {

@@ -883,6 +883,39 @@ static void auto_aims_lower_where_the_target_cannot_be_moved (void **state)
     unmake (&b);
 }
 
+/* 1 % take 200 ms, the others 5 to 10: how many hedges auto plans with these. */
+static uint32_t planned (uint32_t duplicates)
+{
+    struct bench b;
+    make (&b);
+    struct tied_policy policy = settings ("auto");
+    policy.extra_load_ppm = 50000;
+    change (&b, &policy);
+    (void)ask (&b);
+    for (uint32_t i = 0; i < 50; i++) {
+        teach (&b, 99, 5, 10);
+        teach (&b, 1, 200, 200);
+    }
+    for (uint32_t i = 1; i < 1000; i++)
+        (void)ask (&b);
+    for (uint32_t i = 0; i < duplicates; i++)
+        ti_method_duplicate (b.method, b.now);
+    b.now += TI_METHOD_PLAN_NS;
+    CHECK_U64 (ask (&b).not_hedged, !=, TIED_NOT_SENT_NO_BENEFIT);
+    const uint32_t share = b.method->plan.single_r.hedged_ppm;
+    unmake (&b);
+    return share;
+}
+
+static void auto_plans_with_what_duplicates_of_ties_leave (void **state)
+{
+    (void)state;
+    CHECK_U64 (planned (0), <=, 45000);
+    /* 3.5 % of the calls ran twice. */
+    CHECK_U64 (planned (35), <=, 15000);
+    CHECK_U64 (planned (35), >, 5000);
+}
+
 static void auto_hedges_the_share_that_it_has_planned (void **state)
 {
     struct bench b;
@@ -1012,6 +1045,7 @@ int main (void)
         cmocka_unit_test (a_hedged_call_counts_as_hedged_however_it_ends),
         cmocka_unit_test (auto_finds_the_tail_and_says_what_it_saves),
         cmocka_unit_test (auto_aims_lower_where_the_target_cannot_be_moved),
+        cmocka_unit_test (auto_plans_with_what_duplicates_of_ties_leave),
         cmocka_unit_test (auto_hedges_the_share_that_it_has_planned),
         cmocka_unit_test (auto_does_not_hedge_what_a_copy_cannot_help),
         cmocka_unit_test (a_method_that_learns_nothing_has_the_initial_delay_for_ever),
