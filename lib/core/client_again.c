@@ -242,7 +242,8 @@ void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t rea
     const bool is_reissue = copy >= 2 && call->race.lost != 0;
     ti_race_refused (&call->race, copy, reason);
     if (copy > 0 && is_overload (reason))
-        ti_method_refused (ti_method_at (self, call->method), self->now);
+        ti_method_refused (ti_method_at (self, call->method),
+                           (call->race.hedged & TI_RACE_BIT (copy)) != 0, self->now);
     if (is_reissue && reason != TIED_REJECT_DUPLICATE)
         lose_dropped (self, token, copy);
     const struct ti_copy *c = ti_copy_at (self, token, copy);

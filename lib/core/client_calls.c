@@ -40,7 +40,8 @@ void ti_client_send_copy (
     ti_race_sent (&call->race, copy, (flags & TIED_REQUEST_TIED) != 0);
     *c = (struct ti_copy){r->incarnation, replica, r->generation, self->now};
     if (copy > 0)
-        ti_method_extra (ti_method_at (self, call->method), self->now);
+        ti_method_extra (ti_method_at (self, call->method),
+                         (call->race.hedged & TI_RACE_BIT (copy)) != 0, self->now);
     ti_links_append (ti_links_of (self), ti_replica_list (self, replica),
                      ti_copy_node (self, token, copy));
     r->in_flight++;

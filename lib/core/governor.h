@@ -45,7 +45,7 @@
 enum ti_governor_event {
     TI_GOVERNOR_CALL = 0,  /* a call ended, with OK or an application error */
     TI_GOVERNOR_ERROR,     /* of those, with an application error */
-    TI_GOVERNOR_EXTRA,     /* a copy beyond the first was sent */
+    TI_GOVERNOR_EXTRA,     /* a tied copy was sent */
     TI_GOVERNOR_REJECTED,  /* of those, refused by its replica */
     TI_GOVERNOR_TIED,      /* a tied call ended */
     TI_GOVERNOR_DUPLICATE, /* of those, both copies ran */

@@ -242,15 +242,23 @@ refusal (struct ti_method *self, const struct ti_method_verdict *verdict, struct
 }
 
 /* What the governor said to this call, for one kind of copy: what hedges do wrong is no reason
- * against ties, and the other way round. */
-static bool is_stopped (const struct ti_method *self, bool is_allowed, uint32_t harmless)
+ * against ties, and the other way round. Hedges that are refused do not win, and cost their tokens
+ * all the same; but where tied copies are refused because queues are long, hedges may be what keeps
+ * them from growing. */
+static bool stops_ties (const struct ti_method *self, bool is_allowed)
 {
-    return !is_allowed && self->governor.reason != harmless;
+    return !is_allowed && self->governor.reason != TIED_GOVERNOR_REASON_NO_GAIN;
+}
+
+static bool stops_hedges (const struct ti_method *self, bool is_allowed)
+{
+    return !is_allowed && self->governor.reason != TIED_GOVERNOR_REASON_DUPLICATES &&
+           self->governor.reason != TIED_GOVERNOR_REASON_REJECTIONS;
 }
 
 static uint8_t judge_tie (struct ti_method *self, bool is_allowed)
 {
-    if (is_stopped (self, is_allowed, TIED_GOVERNOR_REASON_NO_GAIN))
+    if (stops_ties (self, is_allowed))
         return TIED_NOT_SENT_GOVERNOR;
     if (!ti_budget_allows_tie (&self->budget))
         return TIED_NOT_SENT_BUDGET;
@@ -278,7 +286,7 @@ static uint8_t judge_hedge (struct ti_method *self,
         return is_own ? TIED_NOT_SENT_NONE : self->plan.reason;
     if (wish->is_inner)
         return TIED_NOT_SENT_CHAIN_STOP;
-    if (is_stopped (self, is_allowed, TIED_GOVERNOR_REASON_DUPLICATES))
+    if (stops_hedges (self, is_allowed))
         return TIED_NOT_SENT_GOVERNOR;
     if (!is_own && !draw (prng, self->plan.probability_ppm))
         return TIED_NOT_SENT_BUDGET;
@@ -337,7 +345,7 @@ uint32_t ti_method_may_hedge (struct ti_method *self)
     const bool is_open = !self->policy.is_governed || self->governor.state != TIED_GOVERNOR_STOPPED;
     if (self->policy.is_off)
         return TIED_NOT_SENT_OFF;
-    if (is_stopped (self, is_open, TIED_GOVERNOR_REASON_DUPLICATES))
+    if (stops_hedges (self, is_open))
         return TIED_NOT_SENT_GOVERNOR;
     if (!ti_budget_take (&self->budget))
         return TIED_NOT_SENT_BUDGET;
@@ -369,16 +377,18 @@ static void note (struct ti_method *self, enum ti_governor_event event, tied_tim
         ti_governor_count (&self->governor, event, now);
 }
 
-void ti_method_extra (struct ti_method *self, tied_time_t now)
+void ti_method_extra (struct ti_method *self, bool is_hedge, tied_time_t now)
 {
     self->counters.extra_copies++;
-    note (self, TI_GOVERNOR_EXTRA, now);
+    if (!is_hedge)
+        note (self, TI_GOVERNOR_EXTRA, now);
 }
 
-void ti_method_refused (struct ti_method *self, tied_time_t now)
+void ti_method_refused (struct ti_method *self, bool is_hedge, tied_time_t now)
 {
     self->counters.extra_refused++;
-    note (self, TI_GOVERNOR_REJECTED, now);
+    if (!is_hedge)
+        note (self, TI_GOVERNOR_REJECTED, now);
 }
 
 void ti_method_duplicate (struct ti_method *self, tied_time_t now)

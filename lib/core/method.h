@@ -105,8 +105,8 @@ bool ti_method_may_send_again (struct ti_method *self);
 bool ti_method_may_ask_other (struct ti_method *self);
 
 /* An extra copy was sent; was refused. */
-void ti_method_extra (struct ti_method *self, tied_time_t now);
-void ti_method_refused (struct ti_method *self, tied_time_t now);
+void ti_method_extra (struct ti_method *self, bool is_hedge, tied_time_t now);
+void ti_method_refused (struct ti_method *self, bool is_hedge, tied_time_t now);
 /* Both copies of a tie ran. */
 void ti_method_duplicate (struct ti_method *self, tied_time_t now);
 

@@ -12,6 +12,7 @@
 #include <tied/client.h>
 #include <tied/replica.h>
 
+#include "free_policy.h"
 #include "volley.h"
 #include "zmq/clock.h"
 
@@ -206,6 +207,7 @@ static void calls_are_tied_over_inproc (void **state)
     uint64_t told = 0;
 
     (void)state;
+    set_free_client_policy (client);
     for (int i = 0; i < 2; i++) {
         replicas[i] = new_replica (ids[i], TIED_SERVICE_POOL, endpoints[i]);
         CHECK_I64 (tied_replica_bind_peers (replicas[i], peers[i]), ==, 0);

@@ -372,7 +372,8 @@ static void errors_stop_both_unless_the_method_is_not_governed (void **state)
     unmake (&b);
 }
 
-static void refused_extra_copies_stop_both (void **state)
+/* They cost their tokens and do not win; that stops them. */
+static void refused_hedges_are_not_held_against_ties (void **state)
 {
     struct bench b;
     (void)state;
@@ -380,14 +381,33 @@ static void refused_extra_copies_stop_both (void **state)
     const struct tied_policy policy = governed ("10ms");
     change (&b, &policy);
     for (uint32_t i = 0; i < 20; i++) {
-        ti_method_extra (b.method, b.now);
+        ti_method_extra (b.method, true, b.now);
+        ti_method_refused (b.method, true, b.now);
+    }
+    const struct ti_method_verdict verdict = ask (&b);
+    CHECK_U64 (b.method->governor.state, ==, TIED_GOVERNOR_OPEN);
+    CHECK_U64 (verdict.not_tied, ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (b.method->counters.extra_refused, ==, 20);
+    unmake (&b);
+}
+
+static void refused_tied_copies_stop_ties_and_not_hedges (void **state)
+{
+    struct bench b;
+    (void)state;
+    make (&b);
+    const struct tied_policy policy = governed ("10ms");
+    change (&b, &policy);
+    for (uint32_t i = 0; i < 20; i++) {
+        ti_method_extra (b.method, false, b.now);
         if (i % 4)
-            ti_method_refused (b.method, b.now);
+            ti_method_refused (b.method, false, b.now);
     }
     const struct ti_method_verdict verdict = ask (&b);
     CHECK_U64 (b.method->governor.reason, ==, TIED_GOVERNOR_REASON_REJECTIONS);
     CHECK_U64 (verdict.not_tied, ==, TIED_NOT_SENT_GOVERNOR);
-    CHECK_U64 (verdict.not_hedged, ==, TIED_NOT_SENT_GOVERNOR);
+    CHECK_U64 (verdict.not_hedged, ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (ti_method_may_hedge (b.method), !=, TIED_NOT_SENT_GOVERNOR);
     CHECK_U64 (b.method->counters.extra_copies, ==, 20);
     CHECK_U64 (b.method->counters.extra_refused, ==, 15);
     unmake (&b);
@@ -727,7 +747,7 @@ static void a_tie_costs_nothing_but_the_duplicate_that_it_causes (void **state)
     const struct tied_policy policy = settings ("never");
     change (&b, &policy);
     (void)ask (&b);
-    ti_method_extra (b.method, b.now);
+    ti_method_extra (b.method, false, b.now);
     end_call (&b, (struct ti_method_end){.outcome = TIED_OUTCOME_OK, .was_tied = true});
     CHECK_I64 (b.method->budget.tokens, ==, TIED_PPM);
     ti_method_duplicate (b.method, b.now);
@@ -1022,7 +1042,8 @@ int main (void)
         cmocka_unit_test (NO_GAIN_stops_hedges_and_leaves_ties),
         cmocka_unit_test (DUPLICATES_stop_ties_and_leave_hedges),
         cmocka_unit_test (errors_stop_both_unless_the_method_is_not_governed),
-        cmocka_unit_test (refused_extra_copies_stop_both),
+        cmocka_unit_test (refused_tied_copies_stop_ties_and_not_hedges),
+        cmocka_unit_test (refused_hedges_are_not_held_against_ties),
         cmocka_unit_test (depth_that_replicas_report_stops_both_where_it_is_limited),
         cmocka_unit_test (the_governor_is_asked_once_per_call),
         cmocka_unit_test (who_may_not_have_extra_copies_does_not_use_up_a_probe),

@@ -62,7 +62,8 @@ struct tied_governor_limits {
                                   that the probe fails or that it is stopped again within 10 holds,
                                   up to 16 x; default 1 s */
     uint32_t min_events;       /* [1, 1 << 20]; default 50 */
-    uint32_t rejected_ppm;     /* extra copies that were refused, of extra copies; default 50 % */
+    uint32_t rejected_ppm;     /* tied copies that were refused, of tied copies; stops ties; default
+                                  50 % */
     uint32_t depth_milli;      /* copies that wait, mean of what replicas report, in thousandths;
                                   default 0: off, since what is long depends on the workers */
     uint32_t error_ppm;        /* application errors of calls; default 50 % */
