@@ -199,6 +199,11 @@ static int add_policy (struct bench *self, const char *text)
         return ti_cli_error (self->app->cli, "--policy: %s", why);
     if (added->policy.is_of_file && !self->app->policy_file)
         return ti_cli_error (self->app->cli, "--policy %s: needs --policies FILE", text);
+    if (self->app->record && strchr (text, ','))
+        return ti_cli_error (self->app->cli,
+                             "--policy %s: has a comma, which parts the columns of --record; give "
+                             "a rule of one term, or no --record",
+                             text);
     self->policies_count++;
     return 0;
 }

@@ -182,10 +182,31 @@ static void an_error_of_the_file_is_told_at_the_end (void **state)
     process_free (&process);
 }
 
+static void a_policy_that_would_part_the_columns_is_refused (void **state)
+{
+    const char *argv[] = {TIED_CLIENT_PROGRAM,
+                          "bench",
+                          "--replica",
+                          "a=tcp://127.0.0.1:1",
+                          "--policy",
+                          "tied+hedge:min(p99,50ms)",
+                          "--record",
+                          "/dev/null",
+                          NULL};
+
+    (void)state;
+    struct process *process = process_start (argv);
+    CHECK_I64 (process_wait (process), ==, 2);
+    CHECK_TRUE (strstr (process_errors (process), "has a comma") != NULL);
+    process_free (&process);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (every_copy_and_every_call_has_its_line, setup, teardown),
+        cmocka_unit_test_setup_teardown (a_policy_that_would_part_the_columns_is_refused, setup,
+                                         teardown),
         cmocka_unit_test_setup_teardown (an_error_of_the_file_is_told_at_the_end, setup, teardown),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
