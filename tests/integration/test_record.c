@@ -184,15 +184,10 @@ static void an_error_of_the_file_is_told_at_the_end (void **state)
 
 static void a_policy_that_would_part_the_columns_is_refused (void **state)
 {
-    const char *argv[] = {TIED_CLIENT_PROGRAM,
-                          "bench",
-                          "--replica",
-                          "a=tcp://127.0.0.1:1",
-                          "--policy",
-                          "tied+hedge:min(p99,50ms)",
-                          "--record",
-                          "/dev/null",
-                          NULL};
+    const char *argv[] = {TIED_CLIENT_PROGRAM,   "bench",    "--replica",
+                          "a=tcp://127.0.0.1:1", "--policy", "tied+hedge:min(p99,50ms)",
+                          "--outstanding",       "1",        "--record",
+                          "/dev/null",           NULL};
 
     (void)state;
     struct process *process = process_start (argv);
