@@ -53,10 +53,9 @@ void ti_client_send_copy (
         self->counters.copies_primary++;
     else if (copy == 1)
         self->counters.copies_tied++;
-    else if (call->race.hedged & TI_RACE_BIT (copy)) {
-        call->hedge_sent = self->now;
+    else if (call->race.hedged & TI_RACE_BIT (copy))
         self->counters.copies_hedged++;
-    } else
+    else
         self->counters.copies_reissued++;
     struct tied_client_action *action = ti_emit (self, TIED_CLIENT_ACT_SEND_REQUEST);
     action->token = token;

@@ -232,9 +232,20 @@ static void fill_win (ti_core *self,
         self->counters.copies_won++;
 }
 
-/* What the method learns from the end of a call. */
-static void report (ti_core *self, const struct ti_call *call, uint32_t outcome, uint32_t won)
+/* How long ago the hedge was sent; 0: there was none. */
+static tied_duration_t since_hedge (ti_core *self, uint32_t token)
 {
+    const struct ti_race *race = &ti_call_at (self, token)->race;
+    for (uint8_t copy = 2; race->hedged >> copy; copy++)
+        if (race->hedged & TI_RACE_BIT (copy))
+            return self->now - ti_copy_at (self, token, copy)->sent;
+    return 0;
+}
+
+/* What the method learns from the end of a call. */
+static void report (ti_core *self, uint32_t token, uint32_t outcome, uint32_t won)
+{
+    const struct ti_call *call = ti_call_at (self, token);
     const struct ti_race *race = &call->race;
     const uint16_t pair = TI_RACE_BIT (0) | TI_RACE_BIT (1);
     const struct ti_method_end end = {.outcome = outcome,
@@ -244,7 +255,7 @@ static void report (ti_core *self, const struct ti_call *call, uint32_t outcome,
                                       .was_hedged = race->hedged != 0,
                                       .hedge_won = won < 16 && (race->hedged & TI_RACE_BIT (won)),
                                       .since_first = self->now - call->first_sent,
-                                      .since_hedge = self->now - call->hedge_sent};
+                                      .since_hedge = since_hedge (self, token)};
     ti_method_end (ti_method_at (self, call->method), &end, self->now);
 }
 
@@ -303,7 +314,7 @@ void ti_client_complete (ti_core *self,
         winner_copy = reply->u.reply.copy;
     }
     count_outcome (self, outcome);
-    report (self, call, outcome, winner_copy);
+    report (self, token, outcome, winner_copy);
     send_cancels (self, token, cancel_reason (outcome), done->winner, winner_copy, dropped);
     retire_all (self, token, outcome, winner_copy);
     ti_client_stop_waiting (self, token);

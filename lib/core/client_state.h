@@ -52,7 +52,6 @@ struct ti_call {
     tied_time_t hedge_due;      /* valid while the hedge is planned and a copy was sent */
     tied_duration_t hedge_ns;   /* 0: at once */
     tied_time_t first_sent;     /* copy 0 */
-    tied_time_t hedge_sent;     /* valid if race.hedged */
     uint64_t affinity;          /* key; 0: none */
     uint64_t sibling_instance;  /* incarnation named in copy 0's header */
     uint32_t sibling;           /* replica of copy 1, valid while it is planned */

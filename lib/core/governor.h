@@ -85,8 +85,8 @@ void ti_governor_init (struct ti_governor *self, const struct tied_governor_limi
 void ti_governor_change (struct ti_governor *self, const struct tied_governor_limits *limits);
 
 void ti_governor_count (struct ti_governor *self, enum ti_governor_event event, tied_time_t now);
-/* A replica has reported: mean of the copies that wait, of all replicas, in thousandths. To be told
- * of each report, as the depth is judged after min_events of them. */
+/* A replica has reported: mean of the copies that one holds, of all replicas, in thousandths. To be
+ * told of each report, as the depth is judged after min_events of them. */
 void ti_governor_depth (struct ti_governor *self, uint64_t depth_milli, tied_time_t now);
 
 /* May this call get extra copies? Moves between the states; now must not go back. */

@@ -161,7 +161,8 @@ static const struct ti_field governor_fields[] = {
      .type = TI_TYPE_MILLI,
      .offset = AT (governor.depth_milli),
      .max = UINT32_MAX,
-     .help = "copies that wait at a replica, mean of what replicas report; 0: no limit"},
+     .help = "copies that a replica holds, waiting and running, mean of what replicas report; 0: "
+             "no limit"},
     {.key = "errors",
      .type = TI_TYPE_PPM,
      .offset = AT (governor.error_ppm),

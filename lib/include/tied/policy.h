@@ -64,7 +64,8 @@ struct tied_governor_limits {
     uint32_t min_events;       /* [1, 1 << 20]; default 50 */
     uint32_t rejected_ppm;     /* tied copies that were refused, of tied copies; stops ties; default
                                   50 % */
-    uint32_t depth_milli;      /* copies that wait, mean of what replicas report, in thousandths;
+    uint32_t depth_milli;      /* copies that a replica holds, waiting and running, mean of
+                                  what replicas report, in thousandths;
                                   default 0: off, since what is long depends on the workers */
     uint32_t error_ppm;        /* application errors of calls; default 50 % */
     uint32_t duplicate_ppm;    /* calls that ran twice, of tied calls; default 20 % */
