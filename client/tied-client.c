@@ -14,7 +14,10 @@
 
 #define COUNT(array) (sizeof (array) / sizeof *(array))
 
-static const char *const mode_names[] = {"single", "tied", NULL};
+/* enum tied_mode */
+#define MODE_NAME(name, number, text) [number] = text,
+static const char *const mode_names[] = {TIED_MODE_MAP (MODE_NAME) NULL};
+#undef MODE_NAME
 /* enum advice_declared */
 static const char *const declarations[] = {"unknown", "no", "yes", NULL};
 static const char *const yes_no[] = {"no", "yes", NULL};
@@ -79,8 +82,9 @@ int main (int argc, char **argv)
         {.name = "mode",
          .kind = TI_CLI_CHOICE,
          .value = &app.mode,
-         .argument = "single|tied",
-         .help = "one copy, or two that name each other; default tied",
+         .argument = "single|tied|park|exclusive",
+         .help = "one copy, or two that name each other; with park the second waits until the "
+                 "first has ended, with exclusive only one may start; default tied",
          .commands = "call",
          .given = &app.has_mode,
          .choices = mode_names},
@@ -93,6 +97,14 @@ int main (int argc, char **argv)
          .commands = "call",
          .given = &app.has_idempotent,
          .choices = yes_no},
+        {.name = "key",
+         .kind = TI_CLI_CUSTOM,
+         .value = &app.key,
+         .argument = "KEY",
+         .help = "idempotency key of the call: replicas that keep results (tied-replica "
+                 "--results-max) answer a key that they know without a run; default none",
+         .commands = "call",
+         .parse = app_parse_key},
         {.name = "policies",
          .kind = TI_CLI_STRING,
          .value = &app.policy_file,

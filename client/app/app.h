@@ -24,6 +24,7 @@ struct app {
     uint32_t is_idempotent;
     bool has_mode, has_idempotent;
     bool is_verbose;
+    const char *key; /* NULL: none */
     /* bench */
     bool has_rate, has_outstanding;
     double rate;
@@ -50,6 +51,9 @@ int app_bench (struct app *app);
 int app_advise (struct app *app);
 /* A share such as 5%, for the command line. value: uint32_t, parts per million. */
 int app_parse_share (void *value, const char *text, char *why);
+
+/* An idempotency key. value: const char *. */
+int app_parse_key (void *value, const char *text, char *why);
 
 /* "tied-client: TEXT" to stderr. @return TI_EXIT_FAILED */
 int app_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));

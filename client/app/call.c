@@ -41,6 +41,7 @@ static void print_details (const struct tied_reply *reply)
     fprintf (stderr, "service    %s ms\n", ti_format_ms (details->service_ns, text));
     fprintf (stderr, "stagger    %s ms\n", ti_format_ms (details->stagger_ns, text));
     fprintf (stderr, "both ran   %s\n", details->both_ran ? "yes" : "no");
+    fprintf (stderr, "repeated   %s\n", reply->is_repeated ? "yes" : "no");
     fprintf (stderr, "body       %zu bytes\n", reply->body_size);
 }
 
@@ -71,6 +72,17 @@ static int print_body (const struct tied_reply *reply)
     if (fflush (stdout) != 0)
         return app_fail ("cannot write the body to standard output");
     return TI_EXIT_OK;
+}
+
+int app_parse_key (void *value, const char *text, char *why)
+{
+    char quoted[TI_QUOTE_MAX];
+
+    if (!text[0] || strlen (text) > TIED_KEY_MAX)
+        return ti_cli_refuse (why, "%s must have 1 to %d bytes", ti_quote (text, quoted),
+                              TIED_KEY_MAX);
+    *(const char **)value = text;
+    return 0;
 }
 
 int app_call (struct app *app, const struct ti_cli_result *line)
@@ -104,6 +116,10 @@ int app_call (struct app *app, const struct ti_cli_result *line)
         call.mode = app->mode;
     if (!app->policy_file || app->has_idempotent)
         call.is_idempotent = app->is_idempotent != 0;
+    if (app->key) {
+        call.key = app->key;
+        call.key_size = strlen (app->key);
+    }
     rc = tied_client_call (client, &call, &reply);
     if (rc != 0) {
         rc = app_fail ("call %s: %s", ti_quote (call.method, quoted), tied_error_text (rc));

@@ -100,6 +100,11 @@ static void wrong_command_line_of_the_client_is_one_line_and_exit_2 (void **stat
         {{"call", CLIENT_, "--tiemout", "1s", "echo", NULL}, "--tiemout"},
         {{"call", CLIENT_, "--timeout", "1", "echo", NULL}, "--timeout"},
         {{"call", CLIENT_, "--mode", "triple", "echo", NULL}, "triple"},
+        {{"call", CLIENT_, "--key", "", "echo", NULL}, "--key"},
+        {{"call", CLIENT_, "--key",
+          "a2345678901234567890123456789012345678901234567890123456789012345", "echo", NULL},
+         "1 to 64 bytes"},
+        {{"bench", CLIENT_, "--rate", "5", "--key", "k", NULL}, "--key"},
         {{"call", CLIENT_, NULL}, "METHOD"},
         {{"call", CLIENT_, "", NULL}, "METHOD"},
         {{"call", CLIENT_, "a", "b", "c", NULL}, "c"},
@@ -225,6 +230,52 @@ static void unreachable_replicas_alone_give_unavailable_by_the_deadline (void **
     CHECK_TRUE (strstr (process_errors (process), "unavailable") != NULL);
     CHECK_TRUE (strstr (process_errors (process), "not executed") != NULL);
     process_free (&process);
+}
+
+/* A call with --key, its process to be freed. */
+static struct process *call_with_key (const char *pair, const char *key, const char *body, int code)
+{
+    struct process *process;
+
+    call (&process,
+          (const char *const[]){"call", "-v", "--replica", pair, "--timeout", "20s", "--key", key,
+                                "echo", body, NULL},
+          code);
+    return process;
+}
+
+static void a_key_that_comes_again_is_answered_without_a_run (void **state)
+{
+    struct cluster cluster;
+    struct process *process;
+    char pair[80];
+
+    (void)state;
+    cluster_init (&cluster, 1);
+    cluster_start (&cluster, 0, "--service", "echo", "--results-max", "16", NULL);
+    (void)snprintf (pair, sizeof pair, "a=%s", cluster.nodes[0].client);
+
+    process = call_with_key (pair, "order 7", "hi", 0);
+    CHECK_STR (process_output (process), "hi");
+    CHECK_TRUE (strstr (process_errors (process), "repeated   no\n") != NULL);
+    process_free (&process);
+    CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, 1);
+
+    process = call_with_key (pair, "order 7", "hi", 0);
+    CHECK_STR (process_output (process), "hi");
+    CHECK_TRUE (strstr (process_errors (process), "repeated   yes\n") != NULL);
+    process_free (&process);
+    CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, 1);
+    CHECK_U64 (cluster_stat (&cluster, 0, "results_hit"), ==, 1);
+
+    process = call_with_key (pair, "order 7", "ho", 1);
+    CHECK_STR (process_output (process), "");
+    process_free (&process);
+    process = call_with_key (pair, "order 8", "hi", 0);
+    CHECK_TRUE (strstr (process_errors (process), "repeated   no\n") != NULL);
+    process_free (&process);
+    CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, 2);
+    cluster_close (&cluster);
 }
 
 static void unknown_method_is_unimplemented (void **state)
@@ -387,6 +438,7 @@ int main (void)
         TEST (repeated_replica_id_is_a_warning_and_the_call_completes),
         TEST (unreachable_replica_in_the_list_does_not_harm_the_call),
         TEST (unreachable_replicas_alone_give_unavailable_by_the_deadline),
+        TEST (a_key_that_comes_again_is_answered_without_a_run),
         TEST (unknown_method_is_unimplemented),
         TEST (sigterm_drains_and_writes_the_counters),
         TEST (a_replica_that_stalls_starts_nothing_but_admits),
