@@ -23,6 +23,27 @@ void ti_exclusive_granted (struct ti_recent *recent,
     note->peer = claim->peer;
 }
 
+/* Parts of a time by which two clocks may differ, see transit.c. */
+#define DRIFT_SHIFT 12
+
+void ti_exclusive_finished (struct ti_recent *recent,
+                            const struct ti_slot *slot,
+                            const struct ti_tether *tether,
+                            tied_time_t now)
+{
+    struct ti_note *note = ti_recent_note (recent, recent->tail);
+    tied_duration_t life = ti_time_sub (tether->due, tether->born);
+    tied_time_t until = ti_time_add (tether->due, TI_EXCLUSIVE_MARGIN_NS + (life >> DRIFT_SHIFT));
+    uint64_t alive_ms = (ti_time_sub (until, now) + TIED_MS (1) - 1) / TIED_MS (1);
+
+    TI_ASSERT (note->kind == TI_NOTE_FINISHED && ti_call_id_equal (note->call, slot->call));
+    if ((slot->copy & 1) != 0)
+        alive_ms = 0; /* nobody asks for leave of a claimant */
+    else if (tether->due == TIED_NEVER)
+        alive_ms = TI_NOTE_ALIVE_ALWAYS;
+    note->alive_ms = (uint32_t)ti_min (alive_ms, TI_NOTE_ALIVE_ALWAYS);
+}
+
 /* The copy is not here. */
 static enum ti_claim_verdict judge_note (struct ti_recent *recent,
                                          const struct ti_claim *claim,
@@ -50,7 +71,7 @@ static enum ti_claim_verdict judge_note (struct ti_recent *recent,
             break;
         }
     }
-    if (!ti_exclusive_is_covered (recent, now, claim->age_ns))
+    if (!ti_exclusive_is_covered (recent, now, claim->age_ns) || now < recent->forgotten_until)
         return TI_CLAIM_DENY;
     counters->claim_unseen++;
     ti_exclusive_granted (recent, claim, TI_NOTE_GRANTED_UNSEEN, now, counters);

@@ -6,8 +6,10 @@
  *
  * The owner gives it away if it can prove that its own copy has not started and never will: the
  * copy waits here (and leaves), is noted as gone, or was never seen although nothing as old as the
- * call has been forgotten. Everything else is a no. What was given stays given: the note answers
- * the same claimant again. Nothing here sends or removes.
+ * call has been forgotten, and nothing that ran here and whose sibling may still start. Everything
+ * else is a no. The latter does not rest on what the claim says of its age: a claim can be late,
+ * and so can the odd copy be, if its client stood still between the two. What was given stays
+ * given: the note answers the same claimant again. Nothing here sends or removes.
  */
 #ifndef TI_EXCLUSIVE_H
 #define TI_EXCLUSIVE_H
@@ -19,7 +21,7 @@
 
 /* A claim is repeated after this time: an answer that takes longer was lost, or its sender was. */
 #define TI_CLAIM_RETRY_NS TIED_MS (20)
-/* A call may be older than its copy by the stagger and by what is usual on the way. */
+/* A call may be older than its copy by what is usual on the way. */
 #define TI_EXCLUSIVE_MARGIN_NS TIED_MS (100)
 
 struct ti_claim {
@@ -51,6 +53,13 @@ void ti_exclusive_granted (struct ti_recent *recent,
                            enum ti_note_kind kind,
                            tied_time_t now,
                            struct tied_replica_counters *counters);
+
+/* This copy has run here and its note is the last one written: with its call's deadline its
+ * sibling, whose clock may run slower and whose way may be longer, can start no more. */
+void ti_exclusive_finished (struct ti_recent *recent,
+                            const struct ti_slot *slot,
+                            const struct ti_tether *tether,
+                            tied_time_t now);
 
 /* No note of a call as old as this can have been forgotten. */
 bool ti_exclusive_is_covered (const struct ti_recent *recent, tied_time_t now, tied_duration_t age);

@@ -87,7 +87,7 @@ struct ti_tether {
     uint64_t
         sibling_incarnation; /* the instance that holds the other copy, as the client knew it */
     tied_time_t born;        /* when the copy would have come, had it not been late on the way */
-    tied_time_t due;         /* aside: when to look at it again */
+    tied_time_t due;         /* aside: when to look at it again; EXCLUSIVE and running: deadline */
 };
 
 struct ti_lane {

@@ -24,6 +24,7 @@ void ti_recent_init (
         notes[i].next = i + 1 < max ? i + 1 : TI_NOTE_NONE;
     self->ttl_ns = ttl_ns;
     self->forgotten_at = 0;
+    self->forgotten_until = 0;
     self->head = TI_NOTE_NONE;
     self->tail = TI_NOTE_NONE;
     self->free = 0;
@@ -79,12 +80,21 @@ void ti_recent_remove (struct ti_recent *self, uint32_t index)
     self->free = index;
 }
 
+static tied_time_t alive_until (const struct ti_note *note)
+{
+    if (note->alive_ms == TI_NOTE_ALIVE_ALWAYS)
+        return TIED_NEVER;
+    return ti_time_add (note->at, TIED_MS ((uint64_t)note->alive_ms));
+}
+
 static void forget_oldest (struct ti_recent *self)
 {
     const struct ti_note *note = ti_recent_note (self, self->head);
 
     if (note->is_exclusive)
         self->forgotten_at = ti_max (self->forgotten_at, note->at);
+    if (note->is_exclusive && note->kind == TI_NOTE_FINISHED)
+        self->forgotten_until = ti_max (self->forgotten_until, alive_until (note));
     ti_recent_remove (self, self->head);
 }
 

@@ -33,16 +33,25 @@ struct ti_note {
     uint8_t kind;
     bool is_done;      /* TOMBSTONE: the sibling's DONE came, too */
     bool is_exclusive; /* of a copy of that mode: to forget it is to be unable to prove anything */
-    uint32_t peer;     /* is_exclusive: where the sibling is */
+    union {
+        uint32_t peer;     /* is_exclusive: where the sibling is */
+        uint32_t alive_ms; /* is_exclusive, FINISHED: how long after `at` the sibling may still
+                              start, see forgotten_until */
+    };
 };
+
+#define TI_NOTE_ALIVE_ALWAYS UINT32_MAX
 
 struct ti_recent {
     size_t notes; /* offset of struct ti_note[max] */
     struct ti_idmap index;
     tied_duration_t ttl_ns;
-    tied_time_t forgotten_at; /* when the youngest exclusive note that was forgotten had been
-                                 written; 0: none ever was */
-    uint32_t head;            /* oldest */
+    tied_time_t forgotten_at;    /* when the youngest exclusive note that was forgotten had been
+                                    written; 0: none ever was */
+    tied_time_t forgotten_until; /* a copy that has run here was forgotten while its sibling may
+                                    still start: until then no other one is proven not to have run;
+                                    0: none ever was */
+    uint32_t head;               /* oldest */
     uint32_t tail;
     uint32_t free;
     uint32_t max;

@@ -73,7 +73,8 @@ static uint64_t hash_slot (const tied_replica_core_t *self, uint64_t hash, uint3
         hash = fold (hash, tether->sibling_incarnation);
         hash = fold_time (hash, self->now, tether->born);
     }
-    if (slot->state == TI_SLOT_PARKED || slot->state == TI_SLOT_CLAIMING)
+    if (slot->state == TI_SLOT_PARKED || slot->state == TI_SLOT_CLAIMING ||
+        (slot->state == TI_SLOT_RUNNING && (slot->flags & TI_SLOT_EXCLUSIVE)))
         hash = fold_time (hash, self->now, tether->due);
     return fold (hash, index);
 }
@@ -114,6 +115,8 @@ static uint64_t hash_recent (const tied_replica_core_t *self, uint64_t hash)
     }
     if (self->recent.forgotten_at != 0)
         hash = fold_time (hash, self->now, self->recent.forgotten_at);
+    if (self->recent.forgotten_until > self->now)
+        hash = fold_time (hash, self->now, self->recent.forgotten_until);
     return hash;
 }
 

@@ -24,6 +24,16 @@ static void note_end (tied_replica_core_t *self, const struct ti_slot *copy, enu
     note->peer = copy->sibling;
 }
 
+static void note_finished (tied_replica_core_t *self, uint32_t slot)
+{
+    const struct ti_slot *copy = ti_queue_slot (&self->queue, slot);
+
+    note_end (self, copy, TI_NOTE_FINISHED);
+    if (copy->flags & TI_SLOT_EXCLUSIVE)
+        ti_exclusive_finished (&self->recent, copy, ti_queue_tether (&self->queue, slot),
+                               self->now);
+}
+
 /* Take a waiting copy out. Its slot keeps its contents until the next push. */
 static struct ti_slot *leave_queue (tied_replica_core_t *self, uint32_t slot)
 {
@@ -148,6 +158,8 @@ static void start (tied_replica_core_t *self, uint32_t slot)
 
     ti_replica_pass_sweep (self, slot);
     ti_clients_started (&self->clients, &self->queue, slot);
+    if (copy->flags & TI_SLOT_EXCLUSIVE)
+        ti_queue_tether (&self->queue, slot)->due = copy->u.deadline;
     ti_queue_start (&self->queue, slot, self->now);
     self->counters.executed++;
     tell_sibling (self, copy);
@@ -224,7 +236,7 @@ void ti_replica_finish (tied_replica_core_t *self, uint32_t slot)
     ti_admit_measure (&self->admit, service_ns);
     ti_clients_release (&self->clients, &self->queue, slot);
     ti_queue_finish (&self->queue, slot);
-    note_end (self, copy, TI_NOTE_FINISHED);
+    note_finished (self, slot);
     action->slot = slot;
     action->client = copy->client;
     action->call = copy->call;

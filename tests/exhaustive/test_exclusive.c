@@ -99,6 +99,22 @@ static void time_that_passes_never_makes_two (void **state)
                                 DUEL_MARK_STALE | DUEL_MARK_DENIED);
 }
 
+/* What was said long ago proves nothing about now: the owner may have run its copy and forgotten it
+   since. */
+static void a_claim_that_comes_late_never_makes_two (void **state)
+{
+    struct duel_config config = make ("exclusive, claims that come late");
+    (void)state;
+    config.ticks = 3;
+    config.memory = MS (300);
+    (void)explore (&config, DUEL_MARK_RAN_AT_OWNER | DUEL_MARK_RAN_AT_CLAIMANT |
+                                DUEL_MARK_GRANTED_UNSEEN | DUEL_MARK_DENIED);
+    config.name = "the same with a deadline";
+    config.remaining = MS (500);
+    (void)explore (&config, DUEL_MARK_RAN_AT_OWNER | DUEL_MARK_RAN_AT_CLAIMANT |
+                                DUEL_MARK_GRANTED_UNSEEN | DUEL_MARK_DENIED);
+}
+
 /* Longer than a search goes: repeated claims, several restarts, memories that are too short. */
 static void a_hundred_thousand_calls_run_at_most_once_each (void **state)
 {
@@ -180,6 +196,7 @@ int main (void)
         cmocka_unit_test (a_restart_of_each_side_never_makes_two),
         cmocka_unit_test (refusals_and_restarts_together_never_make_two),
         cmocka_unit_test (time_that_passes_never_makes_two),
+        cmocka_unit_test (a_claim_that_comes_late_never_makes_two),
         cmocka_unit_test (a_hundred_thousand_calls_run_at_most_once_each),
         cmocka_unit_test (taking_what_was_meant_for_another_instance_is_found),
         cmocka_unit_test (forgetting_a_refusal_is_found),

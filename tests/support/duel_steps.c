@@ -173,7 +173,7 @@ static void step (struct duel *self, uint32_t r, const struct tied_replica_event
     while ((action = tied_replica_core_next (self->cores[r])) != NULL)
         perform (self, r, action);
     if (self->config->mutations & DUEL_FORGET_FORGETTING)
-        self->cores[r]->recent.forgotten_at = 0;
+        self->cores[r]->recent.forgotten_at = self->cores[r]->recent.forgotten_until = 0;
     tied_replica_core_check (self->cores[r]);
     note_marks (self, self->cores[r]);
 }

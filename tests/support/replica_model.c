@@ -153,6 +153,7 @@ static void forget_note (struct model *self)
 {
     if (self->notes[0].is_once)
         self->forgotten_at = later_of (self->forgotten_at, self->notes[0].at);
+    self->forgotten_until = later_of (self->forgotten_until, self->notes[0].sibling_until);
     remove_note (self, &self->notes[0]);
 }
 
@@ -173,6 +174,19 @@ put_note (struct model *self, struct tied_call_id call, uint8_t number, enum mod
     }
     self->notes[self->notes_count] = note;
     return &self->notes[self->notes_count++];
+}
+
+/* In whole milliseconds after the end, rounded up; about a quarter of a thousandth for drift. */
+static tied_time_t sibling_until (const struct model *self, const struct model_copy *copy)
+{
+    tied_time_t until;
+
+    if (copy->deadline == TIED_NEVER)
+        return TIED_NEVER;
+    until = later (copy->deadline, TIED_MS (100) + (copy->deadline - copy->born) / 4096);
+    if (until <= self->now)
+        return self->now;
+    return self->now + (until - self->now + 999999) / 1000000 * 1000000;
 }
 
 static void put_once (struct model *self,
@@ -224,6 +238,8 @@ static struct model_copy take_out (struct model *self, struct model_copy *copy)
         put_once (self, out.call, out.copy, out.began ? MODEL_FINISHED : MODEL_GONE, out.sibling);
     else if (out.is_tied)
         (void)put_note (self, out.call, out.copy, out.began ? MODEL_FINISHED : MODEL_GONE);
+    if (out.is_once && out.began && out.copy % 2 == 0)
+        self->notes[self->notes_count - 1].sibling_until = sibling_until (self, &out);
     return out;
 }
 
@@ -831,7 +847,8 @@ static bool give (struct model *self, const struct tied_replica_event *event)
         put_once (self, call, number, MODEL_GRANTED, peer);
         return true;
     }
-    if ((note && note->kind == MODEL_FINISHED) || !is_covered (self, event->u.claim.age_ns))
+    if ((note && note->kind == MODEL_FINISHED) || !is_covered (self, event->u.claim.age_ns) ||
+        self->now < self->forgotten_until)
         return false;
     self->counters.claim_unseen++;
     put_once (self, call, number, MODEL_GRANTED_UNSEEN, peer);

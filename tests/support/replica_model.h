@@ -67,6 +67,7 @@ struct model_note {
     bool is_done;
     bool is_once;
     uint32_t peer;
+    tied_time_t sibling_until; /* is_once, FINISHED, even */
 };
 
 enum model_client_state {
@@ -100,6 +101,8 @@ struct model {
     struct model_note notes[MODEL_NOTES_MAX]; /* oldest first */
     uint32_t notes_count;
     tied_time_t forgotten_at; /* when the youngest exclusive note forgotten was written */
+    tied_time_t
+        forgotten_until; /* by then the siblings of all that ran and was forgotten are late */
     struct model_client clients[MODEL_CLIENTS_MAX];
     uint64_t next_id;
     uint64_t service_x8;

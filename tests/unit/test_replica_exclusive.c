@@ -171,14 +171,13 @@ static void what_is_meant_for_another_instance_is_refused (void **state)
 /* Nothing as old as the call may have been forgotten. */
 static void what_was_never_seen_is_given_away_only_if_that_proves_something (void **state)
 {
+    struct tied_replica_event event = exclusive (1, 0);
     struct fixture f;
-    uint32_t slot;
 
     (void)state;
     open_fixture (&f);
-    send (&f, 1, 0);
-    slot = fixture_take (&f);
-    (void)fixture_finish (&f, slot);
+    event.u.request.verdict = TIED_REJECT_FULL;
+    fixture_feed (&f, &event);
     f.now += f.options.recent_ttl_ns;
     fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT);
     claim (&f, 1, f.options.recent_ttl_ns, FIXTURE_INCARNATION);
@@ -186,6 +185,57 @@ static void what_was_never_seen_is_given_away_only_if_that_proves_something (voi
     claim (&f, 2, f.options.recent_ttl_ns - TI_EXCLUSIVE_MARGIN_NS, FIXTURE_INCARNATION);
     expect_grant (&f, false);
     claim (&f, 3, f.options.recent_ttl_ns - TI_EXCLUSIVE_MARGIN_NS - 1, FIXTURE_INCARNATION);
+    expect_grant (&f, true);
+    fixture_close (&f);
+}
+
+/* A claim may have been on its way for long, and say that its call is young. */
+static void what_ran_is_denied_until_its_sibling_can_start_no_more (void **state)
+{
+    struct tied_replica_event event = exclusive (1, 0);
+    struct fixture f;
+    tied_time_t deadline;
+
+    (void)state;
+    open_fixture (&f);
+    event.u.request.remaining_ns = S (10);
+    deadline = f.now + S (10);
+    fixture_feed (&f, &event);
+    f.now += MS (5);
+    (void)fixture_finish (&f, fixture_take (&f));
+    f.now += f.options.recent_ttl_ns;
+    fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT);
+    CHECK_U64 (fixture_counters (&f)->notes_evicted, ==, 0);
+    claim (&f, 1, MS (1), FIXTURE_INCARNATION);
+    expect_grant (&f, false);
+    /* 100 ms for the way and 1 / 4096 of the time for the clocks. */
+    f.now = deadline + MS (100);
+    claim (&f, 1, MS (1), FIXTURE_INCARNATION);
+    expect_grant (&f, false);
+    f.now = deadline + MS (100) + S (10) / 4096 + MS (1);
+    claim (&f, 1, MS (1), FIXTURE_INCARNATION);
+    expect_grant (&f, true);
+    fixture_close (&f);
+}
+
+/* Who gives no deadline gets certainty at the price of grants that need one. */
+static void without_a_deadline_what_ran_is_never_unseen_again (void **state)
+{
+    struct tied_replica_event event = exclusive (1, 0);
+    struct fixture f;
+
+    (void)state;
+    open_fixture (&f);
+    event.u.request.remaining_ns = TIED_NEVER;
+    fixture_feed (&f, &event);
+    (void)fixture_finish (&f, fixture_take (&f));
+    f.now += f.options.recent_ttl_ns;
+    fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT);
+    f.now += S (100000);
+    claim (&f, 1, MS (1), FIXTURE_INCARNATION);
+    expect_grant (&f, false);
+    send (&f, 2, 0); /* what waits can be given away all the same */
+    claim (&f, 2, MS (1), FIXTURE_INCARNATION);
     expect_grant (&f, true);
     fixture_close (&f);
 }
@@ -429,6 +479,8 @@ int main (void)
         cmocka_unit_test (a_refusal_is_remembered_and_then_given_away),
         cmocka_unit_test (what_is_meant_for_another_instance_is_refused),
         cmocka_unit_test (what_was_never_seen_is_given_away_only_if_that_proves_something),
+        cmocka_unit_test (what_ran_is_denied_until_its_sibling_can_start_no_more),
+        cmocka_unit_test (without_a_deadline_what_ran_is_never_unseen_again),
         cmocka_unit_test (another_peer_gets_nothing),
         cmocka_unit_test (the_same_copy_is_known_whatever_is_said_of_it),
         cmocka_unit_test (the_claimant_asks_and_the_worker_goes_on),
