@@ -9,6 +9,7 @@
 #include "app/advice.h"
 #include "app/app.h"
 #include "text/units.h"
+#include "tools/streams.h"
 
 #include <tied/tied.h>
 
@@ -38,6 +39,19 @@ static void set_defaults (struct app *app)
     app->method = "work";
     app->seed = 1;
     app->extra_load_ppm = 50000;
+}
+
+static int run (struct app *app, const struct ti_cli_result *line)
+{
+    if (app->replicas.count == 0 && !app->recording)
+        return ti_cli_error (app->cli, "--replica is required; give ID=ENDPOINT");
+    if (strcmp (line->command->name, "call") == 0)
+        return app_call (app, line);
+    if (strcmp (line->command->name, "ping") == 0)
+        return app_ping (app);
+    if (strcmp (line->command->name, "stats") == 0)
+        return app_stats (app);
+    return strcmp (line->command->name, "advise") == 0 ? app_advise (app) : app_bench (app);
 }
 
 int main (int argc, char **argv)
@@ -254,24 +268,17 @@ int main (int argc, char **argv)
     };
     struct ti_cli_result line;
 
+    ti_streams_open ();
     set_defaults (&app);
     app.cli = &cli;
     ti_cli_keep (cli.program, argc, argv, app.command, sizeof app.command);
     switch (ti_cli_parse (&cli, argc, argv, &line)) {
     case TI_CLI_DONE:
-        return TI_EXIT_OK;
+        return ti_streams_close (cli.program, TI_EXIT_OK);
     case TI_CLI_WRONG:
         return TI_EXIT_USAGE;
     case TI_CLI_RUN:
         break;
     }
-    if (app.replicas.count == 0 && !app.recording)
-        return ti_cli_error (&cli, "--replica is required; give ID=ENDPOINT");
-    if (strcmp (line.command->name, "call") == 0)
-        return app_call (&app, &line);
-    if (strcmp (line.command->name, "ping") == 0)
-        return app_ping (&app);
-    if (strcmp (line.command->name, "stats") == 0)
-        return app_stats (&app);
-    return strcmp (line.command->name, "advise") == 0 ? app_advise (&app) : app_bench (&app);
+    return ti_streams_close (cli.program, run (&app, &line));
 }

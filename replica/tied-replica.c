@@ -18,6 +18,7 @@
 #include "app/workers.h"
 #include "tools/cli.h"
 #include "tools/recording.h"
+#include "tools/streams.h"
 #include "zmq/clock.h"
 
 #define PEERS_MAX 64
@@ -408,6 +409,7 @@ int main (int argc, char **argv)
     static struct app app;
     int rc;
 
+    ti_streams_open ();
     tied_replica_options_init (&app.options);
     app.peers = (struct ti_pairs){.items = app.pairs, .max = PEERS_MAX, .count = 0};
     app.seed = ti_random_u64 ();
@@ -416,7 +418,7 @@ int main (int argc, char **argv)
     app.signals = -1;
     switch (read_options (&app, argc, argv)) {
     case TI_CLI_DONE:
-        return TI_EXIT_OK;
+        return ti_streams_close ("tied-replica", TI_EXIT_OK);
     case TI_CLI_WRONG:
         return TI_EXIT_USAGE;
     case TI_CLI_RUN:

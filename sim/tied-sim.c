@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "engine/memory.h"
 #include "tools/policy_text.h"
+#include "tools/streams.h"
 #include "text/units.h"
 
 #include <tied/error.h>
@@ -351,18 +352,19 @@ int main (int argc, char **argv)
     };
     struct ti_cli_result line;
 
+    ti_streams_open ();
     set_defaults (&app);
     app.cli = &cli;
     ti_cli_keep (cli.program, argc, argv, app.command, sizeof app.command);
     ti_assert_handler = print_failure;
     switch (ti_cli_parse (&cli, argc, argv, &line)) {
     case TI_CLI_DONE:
-        return TI_EXIT_OK;
+        return ti_streams_close (cli.program, TI_EXIT_OK);
     case TI_CLI_WRONG:
         return TI_EXIT_USAGE;
     case TI_CLI_RUN:
         break;
     }
     _Static_assert(COUNT (runs) == COUNT (commands), "one for each");
-    return run (&app, runs[line.command - commands], &line);
+    return ti_streams_close (cli.program, run (&app, runs[line.command - commands], &line));
 }

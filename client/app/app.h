@@ -58,8 +58,15 @@ int app_parse_key (void *value, const char *text, char *why);
 /* "tied-client: TEXT" to stderr. @return TI_EXIT_FAILED */
 int app_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
 
+/* 0 if METHOD can be one, else TI_EXIT_USAGE after a line that names `where` it was given. */
+int app_check_method (const struct app *app, const char *where, const char *method);
+/* 0 if the file can be expected to be writable, or is NULL; else TI_EXIT_FAILED after a line. */
+int app_check_output (const char *path);
+
 /* Default options of this program: CALLER drive. */
 void app_options (const struct app *app, struct tied_client_options *options);
+/* For a client that takes its settings from --policies: all methods that a file can have. */
+void app_options_for_file (struct tied_client_options *options);
 /* A started client that knows the replicas from first on, count of them; NULL after a line. */
 tied_client_t *app_connect (const struct app *app,
                             const struct tied_client_options *options,

@@ -176,6 +176,8 @@ static int make_client (struct bench *self, struct bench_policy *policy)
     app_options (self->app, &options);
     options.core.calls_max = self->calls_max;
     options.core.pick = policy->policy.pick;
+    if (policy->policy.is_of_file)
+        app_options_for_file (&options);
     /* The choices repeat, too. */
     options.core.seed = ti_mix (self->app->seed + 1 + policy->policy.pick);
     policy->client = app_connect (self->app, &options, 0, self->app->replicas.count);
@@ -233,11 +235,9 @@ static int check_line (const struct app *app)
         return ti_cli_error (app->cli, "--rate and --outstanding exclude each other");
     if (!app->has_rate && !app->has_outstanding)
         return ti_cli_error (app->cli, "bench needs --rate or --outstanding");
-    if (strlen (app->method) > TIED_NAME_MAX)
-        return ti_cli_error (app->cli, "--method: at most %d bytes", TIED_NAME_MAX);
     if (app->duration_ns / app->slices == 0)
         return ti_cli_error (app->cli, "--slices: more slices than nanoseconds in --duration");
-    return 0;
+    return app_check_method (app, "--method", app->method);
 }
 
 /* As many calls as can be under way if none is answered before its deadline. */
@@ -399,7 +399,12 @@ static int bench_run (const struct app *app, struct advice_samples *samples)
         bench_catch_reloads (&bench);
     /* The kernel may end a sleep 50 us late by default, which arrivals would show. */
     (void)prctl (PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
-    rc = start_recording (&bench);
+    /* Now and not after a long measurement. */
+    rc = app_check_output (app->json);
+    if (rc == 0)
+        rc = app_check_output (app->report);
+    if (rc == 0)
+        rc = start_recording (&bench);
     if (rc == 0)
         rc = set_up (&bench);
     if (rc == 0)

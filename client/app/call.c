@@ -93,12 +93,13 @@ int app_call (struct app *app, const struct ti_cli_result *line)
     const char *body = line->operands_count > 1 ? line->operands[1] : "";
     char quoted[TI_QUOTE_MAX], why[TIED_POLICIES_ERROR_MAX];
     tied_client_t *client;
-    int rc;
+    int rc = app_check_method (app, "METHOD", line->operands[0]);
 
-    if (!line->operands[0][0] || strlen (line->operands[0]) > TIED_NAME_MAX)
-        return ti_cli_error (app->cli, "METHOD must have 1 to %d bytes: %s", TIED_NAME_MAX,
-                             ti_quote (line->operands[0], quoted));
+    if (rc != 0)
+        return rc;
     app_options (app, &options);
+    if (app->policy_file)
+        app_options_for_file (&options);
     client = app_connect (app, &options, 0, app->replicas.count);
     if (!client)
         return TI_EXIT_FAILED;

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "app.h"
+#include "tools/save.h"
+#include "wire/fields.h"
+#include "yaml/document.h"
 
 int app_fail (const char *format, ...)
 {
@@ -16,6 +21,25 @@ int app_fail (const char *format, ...)
     return TI_EXIT_FAILED;
 }
 
+int app_check_method (const struct app *app, const char *where, const char *method)
+{
+    char quoted[TI_QUOTE_MAX];
+
+    if (ti_wire_is_name (method, strlen (method)))
+        return 0;
+    return ti_cli_error (app->cli,
+                         "%s %s: a method has 1 to %d bytes, no blank and no control "
+                         "character",
+                         where, ti_quote (method, quoted), TIED_NAME_MAX);
+}
+
+int app_check_output (const char *path)
+{
+    if (!path || ti_save_check (path) == 0)
+        return 0;
+    return app_fail ("cannot write %s: %s", path, strerror (errno));
+}
+
 void app_options (const struct app *app, struct tied_client_options *options)
 {
     tied_client_options_init (options);
@@ -23,6 +47,12 @@ void app_options (const struct app *app, struct tied_client_options *options)
     options->drive = TIED_DRIVE_CALLER;
     options->timeout_ns = app->timeout_ns;
     options->core.replicas_max = APP_REPLICAS_MAX;
+}
+
+void app_options_for_file (struct tied_client_options *options)
+{
+    /* And "*", and the method that is called. */
+    options->core.methods_max = TI_DOCUMENT_KEYS_MAX + 2;
 }
 
 tied_client_t *app_connect (const struct app *app,
@@ -33,7 +63,7 @@ tied_client_t *app_connect (const struct app *app,
     tied_client_t *client = tied_client_new (options);
 
     if (!client) {
-        app_fail ("cannot make a client: %s", tied_error_text (TIED_ERR_NOMEM));
+        app_fail ("cannot make a client: out of memory or descriptors");
         return NULL;
     }
     for (uint32_t i = first; i < first + count; i++) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,4 +62,27 @@ int ti_save (const char *path, ti_writer *writer, const void *context)
         errno = saved;
     }
     return rc;
+}
+
+int ti_save_check (const char *path)
+{
+    char folder[4096];
+    struct stat status;
+    const char *slash = strrchr (path, '/');
+    size_t length = slash ? (size_t)(slash - path) : 0;
+    if (length >= sizeof folder) {
+        errno = ENAMETOOLONG;
+        return TIED_ERR_SYSTEM;
+    }
+    memcpy (folder, path, length);
+    folder[length] = '\0';
+    bool exists = stat (path, &status) == 0;
+    if (exists && S_ISDIR (status.st_mode)) {
+        errno = EISDIR;
+        return TIED_ERR_SYSTEM;
+    }
+    /* A new file takes the place of a regular one, others are written in place. */
+    if (exists && !S_ISREG (status.st_mode))
+        return access (path, W_OK) == 0 ? TIED_OK : TIED_ERR_SYSTEM;
+    return access (length ? folder : slash ? "/" : ".", W_OK) == 0 ? TIED_OK : TIED_ERR_SYSTEM;
 }

@@ -18,4 +18,8 @@ typedef int (ti_writer) (const void *context, FILE *file);
  */
 TIED_NODISCARD int ti_save (const char *path, ti_writer *writer, const void *context);
 
+/* Whether that can be expected to work, before a long run whose result it will be.
+ * @return 0, TIED_ERR_SYSTEM (see errno) */
+TIED_NODISCARD int ti_save_check (const char *path);
+
 #endif

@@ -3,11 +3,11 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "app.h"
 #include "base/util.h"
 #include "scenario/policy_text.h"
+#include "tools/save.h"
 
 /* With a precision and without a number, as many replications as this may be needed. */
 #define REPLICATIONS_FOR_PRECISION 200
@@ -77,18 +77,10 @@ static int set_policies (const struct app *app, struct sim_scenario *scenario)
 
 static int check_file (const char *path)
 {
-    char folder[4096], quoted[TI_QUOTE_MAX];
-    const char *slash = path ? strrchr (path, '/') : NULL;
-    if (!path)
+    char quoted[TI_QUOTE_MAX];
+    if (!path || ti_save_check (path) == 0)
         return 0;
-    size_t length = slash ? (size_t)(slash - path) : 0;
-    if (length >= sizeof folder)
-        return app_fail ("cannot write %s: the name is too long", ti_quote (path, quoted));
-    memcpy (folder, path, length);
-    folder[length] = '\0';
-    if (access (length ? folder : slash ? "/" : ".", W_OK) != 0 && access (path, W_OK) != 0)
-        return app_fail ("cannot write %s: %s", ti_quote (path, quoted), strerror (errno));
-    return 0;
+    return app_fail ("cannot write %s: %s", ti_quote (path, quoted), strerror (errno));
 }
 
 int app_check_files (const struct app *app)

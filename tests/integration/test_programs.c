@@ -121,6 +121,8 @@ static void wrong_command_line_of_the_client_is_one_line_and_exit_2 (void **stat
         {{"bench", CLIENT_, "--rate", "5", "--policy", "tied", "--policy", "tied", NULL}, "twice"},
         {{"bench", CLIENT_, "--outstanding", "0", NULL}, "--outstanding"},
         {{"bench", CLIENT_, "--rate", "5", "--body-size", "9MiB", NULL}, "9MiB"},
+        {{"bench", CLIENT_, "--rate", "5", "--method", "a b", NULL}, "--method \"a b\""},
+        {{"call", CLIENT_, "a\nb", NULL}, "METHOD"},
     };
 
     (void)state;
@@ -160,6 +162,109 @@ static void unwritable_stats_file_is_named_and_exit_1 (void **state)
 
     (void)state;
     check_refusal (TIED_REPLICA_PROGRAM, list, 1, "/nonexistent/stats.json");
+}
+
+/* Before anything is measured: the replicas do not even exist. */
+static void unwritable_results_are_named_before_the_measurement (void **state)
+{
+    static const struct refusal refusals[] = {
+        {{"bench", CLIENT_, "--rate", "5", "--json", "/nowhere/x", NULL}, "/nowhere/x: No such"},
+        {{"bench", CLIENT_, "--rate", "5", "--report", "/nowhere/x", NULL}, "/nowhere/x: No such"},
+        {{"bench", CLIENT_, "--rate", "5", "--record", "/nowhere/x", NULL}, "/nowhere/x: No such"},
+        {{"bench", CLIENT_, "--rate", "5", "--json", "/tmp", NULL}, "/tmp: Is a directory"},
+        {{"advise", CLIENT_, "--json", "/nowhere/x", NULL}, "/nowhere/x: No such"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
+        check_refusal (TIED_CLIENT_PROGRAM, refusals[i].args, 1, refusals[i].named);
+}
+
+/* A program with its standard streams as `streams` says, in the words of the shell. */
+static struct process *run_with (const char *streams, const char *const args[])
+{
+    const char *argv[ARGS_MAX] = {"-c", NULL};
+    char script[64];
+    size_t i = 0;
+
+    (void)snprintf (script, sizeof script, "exec \"$0\" \"$@\" %s", streams);
+    argv[1] = script;
+    for (; args[i]; i++) {
+        CHECK_U64 (i + 2, <, ARGS_MAX - 1);
+        argv[i + 2] = args[i];
+    }
+    argv[i + 2] = NULL;
+    return run ("/bin/sh", argv);
+}
+
+static void what_does_not_arrive_at_standard_output_is_an_error (void **state)
+{
+    struct cluster cluster;
+    struct process *process;
+    char pair[80];
+
+    (void)state;
+    cluster_init (&cluster, 1);
+    cluster_start (&cluster, 0, NULL);
+    (void)snprintf (pair, sizeof pair, "a=%s", cluster.nodes[0].client);
+    const char *const lines[][5] = {{TIED_CLIENT_PROGRAM, "ping", "--replica", pair},
+                                    {TIED_CLIENT_PROGRAM, "stats", "--replica", pair},
+                                    {TIED_CLIENT_PROGRAM, "--help"},
+                                    {TIED_CLIENT_PROGRAM, "--version"},
+                                    {TIED_REPLICA_PROGRAM, "--help"},
+                                    {TIED_SIM_PROGRAM, "--version"}};
+    const char *const streams[] = {">/dev/full", ">&-"};
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        for (size_t k = 0; k < 2; k++) {
+            process = run_with (streams[k], lines[i]);
+            CHECK_I64 (process_wait (process), ==, 1);
+            CHECK_TRUE (strstr (process_errors (process), "standard output: ") != NULL);
+            process_free (&process);
+        }
+    }
+    cluster_close (&cluster);
+}
+
+/* The first file that is opened would get the number of the stream that is closed. */
+static void what_is_printed_to_a_closed_stream_gets_into_no_file (void **state)
+{
+    const char *const streams[] = {"2>&-", ">&- 2>&-", "<&- >&- 2>&-"};
+    char path[] = "tied-test-XXXXXX", pair[80], text[256];
+    struct cluster cluster;
+    int fd = mkstemp (path);
+
+    (void)state;
+    CHECK_I64 (fd, >=, 0);
+    (void)close (fd);
+    cluster_init (&cluster, 1);
+    cluster_start (&cluster, 0, NULL);
+    (void)snprintf (pair, sizeof pair, "a=%s", cluster.nodes[0].client);
+    const char *const args[] = {
+        TIED_CLIENT_PROGRAM, "bench", "--replica", pair, "--rate",   "200", "--policy", "single",
+        "--duration",        "200ms", "--warmup",  "0s", "--record", path,  NULL};
+
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
+        struct process *process = run_with (streams[i], args);
+        FILE *file = fopen (path, "r");
+        uint32_t lines = 0;
+
+        CHECK_TRUE (file != NULL);
+        for (; fgets (text, sizeof text, file); lines++) {
+            uint32_t commas = 0;
+
+            for (const char *c = text; *c; c++)
+                commas += *c == ',';
+            CHECK_U64 (commas, ==, 8);
+            if (lines == 0)
+                CHECK_TRUE (strncmp (text, "t_us,", 5) == 0);
+        }
+        CHECK_U64 (lines, >, 1);
+        (void)fclose (file);
+        process_free (&process);
+    }
+    cluster_close (&cluster);
+    (void)unlink (path);
 }
 
 static void call (struct process **out, const char *const args[], int code)
@@ -431,6 +536,9 @@ static void ZQ_29_killed_replica_on_ipc_restarts_at_once (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        TEST (unwritable_results_are_named_before_the_measurement),
+        TEST (what_does_not_arrive_at_standard_output_is_an_error),
+        TEST (what_is_printed_to_a_closed_stream_gets_into_no_file),
         TEST (wrong_command_line_of_the_replica_is_one_line_and_exit_2),
         TEST (wrong_command_line_of_the_client_is_one_line_and_exit_2),
         TEST (endpoint_in_use_is_named_and_exit_1),

@@ -244,12 +244,29 @@ static void a_file_that_is_wrong_at_the_start_ends_the_program (void **state)
     run_refused ("methods: {*: {}}", "is written in quotes");
 }
 
+/* 256 and "*"; the library alone takes as many as its option says. */
+static void a_file_may_have_as_many_methods_as_the_page_says (void **state)
+{
+    char *text = calloc (257, 64);
+    int size = sprintf (text, "methods:\n");
+
+    (void)state;
+    for (int i = 0; i < 256; i++)
+        size += sprintf (text + size, "  m%d: {idempotent: true}\n", i);
+    run_refused (text, "call \"work\": unavailable, not executed");
+    (void)sprintf (text + size, "  more: {idempotent: true}\n");
+    run_refused (text, ":258:3: more keys in one map");
+    free (text);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (
             a_reload_under_load_loses_no_call_and_counts_within_a_second, setup, teardown),
         cmocka_unit_test_setup_teardown (a_file_that_is_wrong_at_the_start_ends_the_program, setup,
+                                         teardown),
+        cmocka_unit_test_setup_teardown (a_file_may_have_as_many_methods_as_the_page_says, setup,
                                          teardown),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
