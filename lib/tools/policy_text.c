@@ -15,6 +15,7 @@
 const char *const ti_pick_words[] = {[TIED_PICK_INFORMED] = "informed",
                                      [TIED_PICK_RANDOM] = "random",
                                      [TIED_PICK_ROUND_ROBIN] = "round-robin",
+                                     [TIED_PICK_AFFINITY] = "affinity",
                                      NULL};
 
 /* Of each mode of the library: one that is new does not compile before it stands here. */
@@ -214,13 +215,20 @@ static int parse_keep (struct reading *self)
     return 0;
 }
 
+/* Can calls of this program be sent there? */
+static bool has_pick (const struct reading *self, uint32_t pick)
+{
+    return pick != TIED_PICK_AFFINITY || can (self, TI_TAKES_AFFINITY);
+}
+
 static int refuse_part (const struct reading *self, const char *text)
 {
     char quoted[TI_QUOTE_MAX], list[64] = "";
     size_t at = 0;
     for (uint32_t i = 0; ti_pick_words[i] && at < sizeof list; i++)
-        at +=
-            (size_t)snprintf (list + at, sizeof list - at, "%s%s", i ? ", " : "", ti_pick_words[i]);
+        if (has_pick (self, i))
+            at += (size_t)snprintf (list + at, sizeof list - at, "%s%s", i ? ", " : "",
+                                    ti_pick_words[i]);
     return ti_cli_refuse (self->why, "%s is unknown: there are %s%s%s%s", ti_quote (text, quoted),
                           list, can (self, TI_TAKES_HEDGE) ? ", governed, ungoverned" : "",
                           can (self, TI_TAKES_KEEP) ? ", keep" : "",
@@ -234,7 +242,7 @@ static int parse_part (struct reading *self, const char *text)
     struct ti_hedge hedge;
     char list[64];
     for (uint32_t i = 0; ti_pick_words[i]; i++)
-        if (strcmp (ti_pick_words[i], text) == 0)
+        if (has_pick (self, i) && strcmp (ti_pick_words[i], text) == 0)
             return parse_pick (self, i);
     if (strcmp (text, "governed") == 0 || strcmp (text, "ungoverned") == 0)
         return parse_governor (self, text[0] == 'g');

@@ -55,12 +55,13 @@ struct ti_hedge {
 /* What may follow a word, and what a program can do: bits. */
 enum ti_policy_takes {
     TI_TAKES_NOTHING = 0,
-    TI_TAKES_STAGGER = 1, /* tied:1ms */
-    TI_TAKES_HEDGE = 2,   /* single+hedge:auto@5%, and /governed */
-    TI_TAKES_DELAY = 4,   /* hedge/p95: the word is a hedge itself */
-    TI_TAKES_PICK = 8,    /* tied/random */
-    TI_TAKES_KEEP = 16,   /* clone/keep: losers are not cancelled */
-    TI_TAKES_D = 32       /* jsq(3) */
+    TI_TAKES_STAGGER = 1,  /* tied:1ms */
+    TI_TAKES_HEDGE = 2,    /* single+hedge:auto@5%, and /governed */
+    TI_TAKES_DELAY = 4,    /* hedge/p95: the word is a hedge itself */
+    TI_TAKES_PICK = 8,     /* tied/random */
+    TI_TAKES_KEEP = 16,    /* clone/keep: losers are not cancelled */
+    TI_TAKES_D = 32,       /* jsq(3) */
+    TI_TAKES_AFFINITY = 64 /* tied/affinity: a program whose calls have keys */
 };
 
 struct ti_policy_word {

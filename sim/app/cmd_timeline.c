@@ -51,7 +51,7 @@ static int run_all (const struct app *app, const struct sim_scenario *scenario)
         const struct sim_timeline_options options = {
             .step_ns = app->timeline_step_ns,
             .window_ns = app->timeline_window_ns,
-            .is_second_free = kind == SIM_POLICY_TIED_HEDGE || kind == SIM_POLICY_TIED};
+            .is_second_free = sim_policy_is_tie (kind)};
         struct sim_timeline timeline;
         const int rc = sim_timeline_run (scenario, i, sim_study_seed (scenario->amount.seed, 0),
                                          &options, &timeline, why);

@@ -27,7 +27,9 @@ enum sim_stream {
     SIM_STREAM_CHOICE,       /* seeds a generator of choices. a: client, of references one more for
                                 all of them, b: 0; or a: UINT64_MAX, b: replica. Also a: client,
                                 b: 1 + replica: when their link comes up */
-    SIM_STREAM_SHUFFLE       /* a: number of the event */
+    SIM_STREAM_SHUFFLE,      /* a: number of the event */
+    SIM_STREAM_KEY,          /* a: call */
+    SIM_STREAM_CRASH         /* a: replica, b: number of its life */
 };
 
 #define SIM_STREAM_SHARED UINT64_MAX

@@ -37,6 +37,8 @@ static const struct sim_ref_policy *policy_of (enum sim_policy_kind kind)
         return &sim_ref_ideal_coc;
     case SIM_POLICY_SINGLE:
     case SIM_POLICY_TIED:
+    case SIM_POLICY_PARK:
+    case SIM_POLICY_EXCLUSIVE:
     case SIM_POLICY_HEDGE:
     case SIM_POLICY_TIED_HEDGE:
     case SIM_POLICY_CLONE:

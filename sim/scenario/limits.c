@@ -68,8 +68,7 @@ bool sim_scenario_is_wrong (const struct sim_scenario *self, struct sim_wrong *o
 
 static bool sends_copies (enum sim_policy_kind kind)
 {
-    return kind == SIM_POLICY_TIED || kind == SIM_POLICY_TIED_HEDGE || kind == SIM_POLICY_HEDGE ||
-           kind == SIM_POLICY_CLONE;
+    return sim_policy_is_tie (kind) || kind == SIM_POLICY_HEDGE || kind == SIM_POLICY_CLONE;
 }
 
 /* What goes through the cores. */
@@ -90,6 +89,8 @@ static bool is_core_wrong (const struct sim_scenario *self,
                        (unsigned long long)HOSTS_MAX);
     if (sends_copies (policy->kind) && known (self) < 2)
         return refuse (out, "replicas", "a second copy needs a second replica");
+    if (policy->pick == TIED_PICK_AFFINITY && self->workload.keys.count == 0)
+        return refuse (out, "keys", "policy %.40s chooses by them: give keys.count", policy->name);
     return false;
 }
 
@@ -180,6 +181,11 @@ is_network_wrong (const struct sim_scenario *self, bool is_reference, struct sim
         return refuse (out, "network.breaks",
                        "reference policies know no connections: leave out the breaks, or the "
                        "policy");
+    if (is_reference && self->replicas.crash_gap_ns > 0)
+        return refuse (
+            out, "replicas.crash",
+            "reference policies know no replica that dies: leave out the crashes, or the "
+            "policy");
     if (network->loss > 0 && self->workload.deadline_ns == TIED_NEVER)
         return refuse (out, "network.loss",
                        "needs a deadline: nothing else ends a call whose request is lost");

@@ -33,12 +33,12 @@ static const struct ti_policy_word words[] = {SIM_POLICY_MORE (WORD) /* and thes
 static const struct ti_policy_grammar grammar = {
     .more = words,
     .takes = TI_TAKES_STAGGER | TI_TAKES_HEDGE | TI_TAKES_DELAY | TI_TAKES_PICK | TI_TAKES_KEEP |
-             TI_TAKES_D,
+             TI_TAKES_D | TI_TAKES_AFFINITY,
     .examples = "single, tied, single+hedge:auto, hedge/p95, clone, central, jsq(2)..."};
 
 void sim_policy_init (struct sim_policy *self, enum sim_policy_kind kind)
 {
-    bool is_tied = kind == SIM_POLICY_TIED || kind == SIM_POLICY_TIED_HEDGE;
+    bool is_tied = sim_policy_is_tie (kind);
     bool is_hedged = kind == SIM_POLICY_HEDGE || kind == SIM_POLICY_TIED_HEDGE;
     *self = (struct sim_policy){.kind = kind,
                                 .pick = ti_pick_default (is_tied),
@@ -95,9 +95,11 @@ static enum sim_policy_kind kind_of (const struct ti_policy_text *policy)
     case TIED_MODE_SINGLE:
         return is_hedged ? SIM_POLICY_HEDGE : SIM_POLICY_SINGLE;
     case TIED_MODE_TIED:
-    case TIED_MODE_PARK:
-    case TIED_MODE_EXCLUSIVE:
         return is_hedged ? SIM_POLICY_TIED_HEDGE : SIM_POLICY_TIED;
+    case TIED_MODE_PARK: /* they take no hedge */
+        return SIM_POLICY_PARK;
+    case TIED_MODE_EXCLUSIVE:
+        return SIM_POLICY_EXCLUSIVE;
     }
     TI_UNREACHABLE ();
 }
@@ -108,10 +110,6 @@ int sim_policy_parse (const char *text, struct sim_policy *out, char why[SIM_POL
     int rc = ti_policy_parse (text, &grammar, &policy, why);
     if (rc)
         return rc;
-    if (policy.is_mode && policy.word->number > TIED_MODE_TIED) {
-        (void)snprintf (why, SIM_POLICY_WHY_MAX, "%s is not simulated", policy.word->name);
-        return TIED_ERR_INVAL;
-    }
     sim_policy_init (out, kind_of (&policy));
     memcpy (out->name, text, strlen (text) + 1);
     out->pick = policy.pick;

@@ -107,6 +107,12 @@ bool sim_policy_is_reference (enum sim_policy_kind kind)
     return kind >= SIM_POLICY_CENTRAL;
 }
 
+bool sim_policy_is_tie (enum sim_policy_kind kind)
+{
+    return kind == SIM_POLICY_TIED || kind == SIM_POLICY_TIED_HEDGE || kind == SIM_POLICY_PARK ||
+           kind == SIM_POLICY_EXCLUSIVE;
+}
+
 const char *sim_policy_kind_name (enum sim_policy_kind kind)
 {
     TI_ASSERT ((unsigned)kind < SIM_POLICY_KINDS);

@@ -60,6 +60,12 @@ struct sim_table {
     uint64_t count;
 };
 
+/* What calls are about; the most frequent key is 0. */
+struct sim_keys {
+    uint32_t count; /* 0: calls have none */
+    double skew;    /* key k comes with a weight of 1 / (k + 1)^skew; 0: all alike */
+};
+
 struct sim_workload {
     enum sim_arrivals arrivals;
     double load;           /* work offered / capacity of all workers; 0: rate_per_s counts */
@@ -88,7 +94,8 @@ struct sim_workload {
                            draw instead of their own, [0, 1] */
     struct sim_factor slowdown[SIM_FACTORS_MAX]; /* SX */
     uint32_t slowdown_count;
-    double cold_factor;  /* service of copies > 0 is multiplied by this; 1: no effect */
+    double cold_factor; /* service of copies > 0 is multiplied by this; 1: no effect */
+    struct sim_keys keys;
     double jitter_share; /* share of the executions that take jitter_factor times longer */
     double jitter_factor;
 };
@@ -114,6 +121,13 @@ struct sim_replicas {
     struct sim_table pause_log; /* start, length, start, length...: read from a log, replica i
                                    starts at another place in it */
     uint32_t queue_depth;       /* hard limit */
+    uint32_t zones;             /* replica i is in zone i mod zones; 0: there are none */
+    bool pauses_whole_zones;    /* replicas of a zone pause together */
+    tied_duration_t
+        crash_gap_ns; /* mean time from the begin of a replica's life to its end: what it
+                         holds is lost, its connections break; 0: it lives for ever */
+    bool crashes_silently; /* connections do not break until it begins anew */
+    tied_duration_t crash_down_ns; /* until it begins anew, knowing nothing */
 };
 
 /* One way, for each message. */
@@ -139,7 +153,9 @@ struct sim_network {
  */
 #define SIM_POLICY_MODES(X)                                                                        \
     X (SINGLE, "single", MODE)                                                                     \
-    X (TIED, "tied", MODE)
+    X (TIED, "tied", MODE)                                                                         \
+    X (PARK, "park", MODE)                                                                         \
+    X (EXCLUSIVE, "exclusive", MODE)
 #define SIM_POLICY_MORE(X)                                                                         \
     X (HEDGE, "hedge", DELAY)         /* single, a further copy by a rule */                       \
     X (TIED_HEDGE, "tied-hedge", TIE) /* tied, a further copy by a rule */                         \
@@ -163,10 +179,14 @@ enum sim_policy_kind {
 struct sim_policy {
     char name[SIM_VARIANT_MAX]; /* less than SIM_NAME_MAX of it are the scenario's */
     enum sim_policy_kind kind;
-    uint32_t pick;               /* enum tied_pick */
-    uint32_t pick_samples;       /* k of an informed choice; 0: the core's default */
-    tied_duration_t load_age_ns; /* 0: the core's default */
-    tied_duration_t stagger_ns;  /* TIED_STAGGER_AUTO or fixed */
+    uint32_t pick;                 /* enum tied_pick; AFFINITY: by the key of the call */
+    uint32_t pick_samples;         /* k of an informed choice; 0: the core's default */
+    tied_duration_t load_age_ns;   /* 0: the core's default */
+    uint32_t probation_milli;      /* of the clients' cores; 0: off */
+    bool ignores_zones;            /* clients do not know where replicas are */
+    uint32_t park_max;             /* PARK: of each replica; 0: the core's default */
+    tied_duration_t park_lease_ns; /* PARK; 0: the core's default */
+    tied_duration_t stagger_ns;    /* TIED_STAGGER_AUTO or fixed */
     uint32_t hedge_depth;        /* 0: the core's default. IDEAL_*: further copies are refused where
                                     so many wait or run; 0: nowhere */
     struct tied_policy settings; /* what the clients' cores are told; not its mode, stagger and
@@ -241,6 +261,8 @@ double sim_scenario_rate_per_s (const struct sim_scenario *self);
 extern const char *const sim_arrivals_words[];
 extern const char *const sim_policy_words[];
 bool sim_policy_is_reference (enum sim_policy_kind kind);
+/* The first two copies of a call know each other. */
+bool sim_policy_is_tie (enum sim_policy_kind kind);
 /* "tied", "central"... */
 const char *sim_policy_kind_name (enum sim_policy_kind kind);
 

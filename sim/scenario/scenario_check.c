@@ -59,6 +59,9 @@ static int check_replicas (const struct sim_replicas *r, struct ti_reader *reade
         return ti_reader_refuse_key (reader, "replicas.slow", "\"factor\" is missing");
     if ((r->pause.gap_ns == 0) != (r->pause.length_ns == 0))
         return ti_reader_refuse_key (reader, "replicas.pause", "gap and length belong together");
+    if (r->pauses_whole_zones && r->zones == 0)
+        return ti_reader_refuse_key (reader, "replicas.pause.whole_zones",
+                                     "there are no zones: give replicas.zones");
     return check_shares (r->vary, r->vary_count, "replicas.vary.factors", reader);
 }
 

@@ -132,6 +132,14 @@ static const struct ti_field jitter_fields[] = {
      .real_max = 1e6, .is_needed = true, .help = "how many times as long they take"},
     {.key = NULL}};
 
+static const struct ti_field keys_fields[] = {
+    {.key = "count", .type = TI_TYPE_U32, .offset = W (keys.count), .min = 0, .max = 1000000,
+     .help = "so many different ones; 0: none"},
+    {.key = "skew", .type = TI_TYPE_REAL, .offset = W (keys.skew), .real_min = 0, .real_max = 10,
+     .help = "how much more frequent some are: the k-th comes with a weight of 1 / k^skew; 0: all "
+             "alike"},
+    {.key = NULL}};
+
 static const struct ti_field speed_item = {
     .key = "speed", .type = TI_TYPE_REAL, .real_min = 0, .excludes_min = true, .real_max = 1e6,
     .help = "a speed"};
@@ -165,10 +173,25 @@ static const struct ti_field pause_fields[] = {
     {.key = "length", .type = TI_TYPE_DURATION, .offset = R (pause.length_ns), .min = 1000,
      .max = HOUR, .default_text = "none", .help = "of a pause: all workers of the replica stand still"},
     {.key = "never_overlap", .type = TI_TYPE_BOOL, .offset = R (pauses_never_overlap),
-     .help = "at most one replica at a time pauses"},
+     .help = "at most one replica at a time pauses; with `whole_zones` at most one zone"},
+    {.key = "whole_zones", .type = TI_TYPE_BOOL, .offset = R (pauses_whole_zones),
+     .help = "the replicas of a zone pause together"},
     {.key = "log", .type = TI_TYPE_CUSTOM, .offset = AT (pauses), .parse = sim_parse_file,
      .value_text = "file name", .default_text = "none",
      .help = "a jHiccup log whose pauses are replayed instead; each replica begins elsewhere in it"},
+    {.key = NULL}};
+
+static const struct ti_field crash_fields[] = {
+    {.key = "gap", .type = TI_TYPE_DURATION, .offset = R (crash_gap_ns), .min = TIED_MS (1),
+     .max = 1000 * HOUR, .is_needed = true, .default_text = "must be given",
+     .help = "mean of the exponential time that a replica lives; then all that it holds is lost, "
+             "and its connections break at once"},
+    {.key = "down", .type = TI_TYPE_DURATION, .offset = R (crash_down_ns), .min = 1000, .max = HOUR,
+     .is_needed = true, .default_text = "must be given",
+     .help = "until it begins anew, knowing nothing. `load` is that of replicas that live"},
+    {.key = "silent", .type = TI_TYPE_BOOL, .offset = R (crashes_silently),
+     .help = "its connections break only then, as if its machine had lost power: until then only "
+             "missing heartbeats tell"},
     {.key = NULL}};
 
 static const struct ti_field replicas_fields[] = {
@@ -186,6 +209,10 @@ static const struct ti_field replicas_fields[] = {
     {.key = "vary", .type = TI_TYPE_MAP, .fields = vary_fields,
      .help = "speed that changes with time"},
     {.key = "pause", .type = TI_TYPE_MAP, .fields = pause_fields, .help = "times when nothing runs"},
+    {.key = "crash", .type = TI_TYPE_MAP, .fields = crash_fields, .help = "replicas that die"},
+    {.key = "zones", .type = TI_TYPE_U32, .offset = R (zones), .min = 0, .max = SIM_REPLICAS_MAX,
+     .help = "replica i is in zone i mod zones, and clients rather send the copies of a call to "
+             "two; 0: there are none"},
     {.key = "queue_depth", .type = TI_TYPE_U32, .offset = R (queue_depth), .min = 1,
      .max = 1u << 20, .help = "copies that wait in a replica at most; more are refused"},
     {.key = NULL}};
@@ -220,8 +247,10 @@ static const struct ti_field network_fields[] = {
     {.key = NULL}};
 
 #define CORES (ONLY (SIM_POLICY_SINGLE) | ONLY (SIM_POLICY_TIED) | ONLY (SIM_POLICY_HEDGE) | \
-               ONLY (SIM_POLICY_TIED_HEDGE) | ONLY (SIM_POLICY_CLONE))
-#define TIES (ONLY (SIM_POLICY_TIED) | ONLY (SIM_POLICY_TIED_HEDGE))
+               ONLY (SIM_POLICY_TIED_HEDGE) | ONLY (SIM_POLICY_CLONE) | ONLY (SIM_POLICY_PARK) | \
+               ONLY (SIM_POLICY_EXCLUSIVE))
+#define TIES (ONLY (SIM_POLICY_TIED) | ONLY (SIM_POLICY_TIED_HEDGE) | ONLY (SIM_POLICY_PARK) | \
+              ONLY (SIM_POLICY_EXCLUSIVE))
 #define HEDGES (ONLY (SIM_POLICY_HEDGE) | ONLY (SIM_POLICY_TIED_HEDGE))
 
 static const struct ti_field policy_fields[] = {
@@ -233,13 +262,26 @@ static const struct ti_field policy_fields[] = {
      .default_text = "the text of `kind`", .help = "in reports; each name once"},
     {.key = "pick", .type = TI_TYPE_CHOICE, .offset = P (pick), .choices = ti_pick_words,
      .only = CORES, .default_text = "`informed` when tied, else `random`",
-     .help = "how replicas are chosen"},
+     .help = "how replicas are chosen; `affinity`: by the call's key, see `keys`"},
     {.key = "samples", .type = TI_TYPE_U32, .offset = P (pick_samples), .min = 2, .max = 64,
      .only = CORES, .default_text = "the library's",
      .help = "replicas looked at for an informed choice; 2 is the power of two choices"},
     {.key = "load_age", .type = TI_TYPE_DURATION, .offset = P (load_age_ns), .min = TIED_MS (1),
      .max = HOUR, .only = CORES, .default_text = "the library's",
      .help = "a load report counts as the mean of all after this"},
+    {.key = "probation", .type = TI_TYPE_CUSTOM, .offset = P (probation_milli),
+     .parse = sim_parse_probation, .value_text = "0, or a factor [1.5, 1000]", .default_text = "0",
+     .only = CORES,
+     .help = "a replica that takes so many times the median of all, or fails, is spared and gets "
+             "probes; 0: off"},
+    {.key = "ignore_zones", .type = TI_TYPE_BOOL, .offset = P (ignores_zones), .only = CORES,
+     .help = "clients are not told of `replicas.zones`"},
+    {.key = "park_max", .type = TI_TYPE_U32, .offset = P (park_max), .min = 1, .max = 1u << 20,
+     .only = ONLY (SIM_POLICY_PARK), .default_text = "the library's",
+     .help = "copies that a replica sets aside at most; more are dropped"},
+    {.key = "park_lease", .type = TI_TYPE_DURATION, .offset = P (park_lease_ns), .min = TIED_MS (1),
+     .max = HOUR, .only = ONLY (SIM_POLICY_PARK), .default_text = "the library's",
+     .help = "a parked copy runs when its sibling has not ended after this"},
     {.key = "stagger", .type = TI_TYPE_DURATION, .offset = P (stagger_ns), .min = 0, .max = HOUR,
      .word = "auto", .only = TIES, .help = "delay of the second copy"},
     {.key = "hedge_depth", .type = TI_TYPE_U32, .offset = P (hedge_depth), .min = 0,
@@ -361,6 +403,8 @@ static const struct ti_field fields[] = {
     {.key = "cold", .type = TI_TYPE_REAL, .offset = W (cold_factor), .real_min = 0,
      .excludes_min = true, .real_max = 1e6,
      .help = "the service time of every copy but the first is multiplied by this"},
+    {.key = "keys", .type = TI_TYPE_MAP, .fields = keys_fields, .short_key = "count",
+     .help = "what calls are about, for `pick: affinity`"},
     {.key = "jitter", .type = TI_TYPE_MAP, .fields = jitter_fields,
      .help = "executions that take longer by chance"},
     {.key = "replicas", .type = TI_TYPE_MAP, .fields = replicas_fields, .short_key = "count",

@@ -131,6 +131,18 @@ int sim_parse_milli (struct ti_reader *reader,
                       "number from 0 to 1e6");
 }
 
+int sim_parse_probation (struct ti_reader *reader,
+                         const struct ti_field *field,
+                         const struct ti_node *node,
+                         void *base)
+{
+    double value = 0;
+    const bool is_good =
+        ti_parse_real (node->text, &value) == 0 && (value == 0 || (value >= 1.5 && value <= 1000));
+    return store_u32 (reader, field, node, base, is_good, (uint32_t)(value * 1000 + 0.5),
+                      "factor: write 0, or a number from 1.5 to 1000");
+}
+
 int sim_parse_target (struct ti_reader *reader,
                       const struct ti_field *field,
                       const struct ti_node *node,

@@ -97,7 +97,7 @@ bool sim_grid_is_empty (const struct sim_grid *self)
 
 static bool applies (uint32_t key, const struct sim_policy *policy)
 {
-    bool is_tied = policy->kind == SIM_POLICY_TIED || policy->kind == SIM_POLICY_TIED_HEDGE;
+    bool is_tied = sim_policy_is_tie (policy->kind);
     bool is_hedged = policy->kind == SIM_POLICY_HEDGE || policy->kind == SIM_POLICY_TIED_HEDGE;
     if (sim_policy_is_reference (policy->kind))
         return false;

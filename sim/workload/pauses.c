@@ -74,7 +74,11 @@ static void lay_out_slots (struct sim_pauses *self)
 bool sim_pauses_init (struct sim_pauses *self, const struct sim_replicas *replicas, uint64_t seed)
 {
     *self =
-        (struct sim_pauses){.pause = replicas->pause, .seed = seed, .replicas = replicas->count};
+        (struct sim_pauses){.pause = replicas->pause,
+                            .seed = seed,
+                            .replicas = replicas->pauses_whole_zones && replicas->zones > 0
+                                            ? (uint32_t)ti_min (replicas->zones, replicas->count)
+                                            : replicas->count};
     if (self->pause.gap_ns && self->pause.length_ns) {
         self->kind = SIM_PAUSES_EXPONENTIAL;
         if (replicas->pauses_never_overlap)
@@ -181,14 +185,14 @@ void sim_pauses_first (const struct sim_pauses *self,
                        bool is_log,
                        struct sim_pause_cursor *out)
 {
-    *out = (struct sim_pause_cursor){.replica = replica, .is_log = is_log};
+    *out = (struct sim_pause_cursor){.replica = replica % self->replicas, .is_log = is_log};
     if (is_log ? self->log_count == 0 : self->kind == SIM_PAUSES_NONE) {
         out->begin = out->end = TIED_NEVER;
         return;
     }
     if (is_log) {
         /* The first entry that ends after the offset; the last one ends after any. */
-        uint64_t low = 0, high = self->log_count - 1, offset = log_offset (self, replica);
+        uint64_t low = 0, high = self->log_count - 1, offset = log_offset (self, out->replica);
         while (low < high) {
             uint64_t middle = low + (high - low) / 2;
             if (self->log[middle].gap_ns + self->log[middle].length_ns > offset)

@@ -20,7 +20,7 @@ struct sim_pauses {
     enum sim_pauses_kind kind;
     struct ti_pause pause;
     uint64_t seed;
-    uint32_t replicas;
+    uint32_t replicas;    /* that pause by themselves: zones, where whole zones do */
     uint64_t slot_ns;     /* SLOTS: one replica's share of a frame */
     double slot_share;    /* SLOTS: of the slots that have a pause */
     struct ti_pause *log; /* here gap_ns is the start in the log; in order, apart from each other */

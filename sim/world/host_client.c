@@ -131,7 +131,7 @@ act_complete (struct world *self, uint32_t number, const struct tied_client_acti
     if (done->winner != TIED_NO_REPLICA)
         call->winner = done->winner_copy;
     if (is_measured) {
-        if (self->submit.mode == TIED_MODE_TIED)
+        if (self->submit.mode != TIED_MODE_SINGLE)
             self->result->not_sent[done->not_sent]++;
         if (self->submit.hedge_ns != TIED_HEDGE_NONE)
             self->result->not_sent[done->hedge_not_sent]++;
@@ -217,6 +217,7 @@ void world_client_submit (struct world *self, uint32_t number, uint64_t call)
     event.type = TIED_CLIENT_EV_SUBMIT;
     event.u.submit = self->submit;
     event.u.submit.token = client->tokens[--client->tokens_free];
+    event.u.submit.affinity = sim_key_of (&self->keys, call);
     event.u.submit.deadline = ti_time_add (self->now, self->scenario->workload.deadline_ns);
     self->submitting = call;
     step (self, number, &event);

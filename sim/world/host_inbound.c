@@ -139,7 +139,7 @@ greet (struct world *self, uint32_t number, uint32_t index, const struct tied_me
         reply.type = TIED_WIRE_WELCOME;
         reply.u.welcome =
             (struct tied_wire_welcome){.id = {name->text, name->size},
-                                       .incarnation = (uint64_t)number + 1,
+                                       .incarnation = world_incarnation (self, number),
                                        .time_ns = message->u.hello.time_ns,
                                        .body_max = 8,
                                        .inline_max = 8,
@@ -258,6 +258,21 @@ hear_word (struct world *self, uint32_t number, uint32_t peer, const struct tied
     world_replica_step (self, number, &event, 0, NULL);
     world_replica_settle (self, number);
     return true;
+}
+
+/* As if it had been lost on its way. */
+void world_replica_miss (struct world *self, const struct sim_event *arrived)
+{
+    struct tied_message message;
+    struct world_call *call;
+    const int rc = tied_wire_decode (arrived->bytes, arrived->size, &message, NULL);
+
+    TI_ASSERT (rc == 0);
+    if (message.type != TIED_WIRE_STARTED)
+        return;
+    call = world_call_at (self, message.u.tie.call);
+    call->untold |= (uint8_t)(1u << message.u.tie.copy);
+    world_call_release_notice (self, call);
 }
 
 void world_replica_hear (struct world *self, const struct sim_event *arrived)

@@ -51,6 +51,8 @@ static void act_admit (struct world *self,
     slot->call = call;
     slot->copy = action->copy;
     slot->is_killed = false;
+    if (r->held != NULL)
+        r->held[action->slot] = action->call;
     world_sum_areas (self);
     self->waiting++;
     r->depth++;
@@ -61,9 +63,13 @@ static void act_admit (struct world *self,
 static void
 act_release (struct world *self, uint32_t number, const struct tied_replica_action *action)
 {
+    struct world_replica *r = &self->replicas[number];
+
     world_sum_areas (self);
     self->waiting--;
-    self->replicas[number].depth--;
+    r->depth--;
+    if (r->held != NULL)
+        r->held[action->slot].epoch = 0;
     world_note (self, action->call, world_actor_replica (number), world_actor_replica (number),
                 "drops", action->copy);
     world_call_release_copy (self, world_call_at (self, action->call));
@@ -188,6 +194,19 @@ static void act_word (struct world *self, uint32_t number, const struct tied_rep
     (void)world_send_peer (self, number, peer, &message);
 }
 
+static void free_worker (struct world *self, uint32_t number, uint32_t at)
+{
+    struct world_replica *r = &self->replicas[number];
+    struct world_slot *slot = &r->slots[at];
+
+    world_sum_areas (self);
+    self->busy--;
+    r->idle[self->workers - r->running--] = slot->worker;
+    slot->is_running = false;
+    if (r->held != NULL)
+        r->held[at].epoch = 0;
+}
+
 static void
 act_reply (struct world *self, uint32_t number, const struct tied_replica_action *action)
 {
@@ -198,10 +217,7 @@ act_reply (struct world *self, uint32_t number, const struct tied_replica_action
     struct tied_wire_reply *reply = &message.u.reply;
     const int actor = world_actor_replica (number);
 
-    world_sum_areas (self);
-    self->busy--;
-    r->idle[self->workers - r->running--] = slot->worker;
-    slot->is_running = false;
+    free_worker (self, number, action->slot);
     call->spent_ns[action->copy] += self->now - slot->since;
     world_mix (self, self->now);
     world_mix (self, ~(slot->call << 3 | action->copy));
@@ -229,14 +245,38 @@ act_reply (struct world *self, uint32_t number, const struct tied_replica_action
 
 /* ---- steps ---- */
 
+static void stop_timer (struct world *self, uint32_t number, const struct world_slot *run)
+{
+    sim_events_set_timer (self->events, timer_of_worker (self, number, run->worker), TIED_NEVER);
+}
+
+void world_replica_stop_worker (struct world *self, uint32_t number, uint32_t slot)
+{
+    stop_timer (self, number, &self->replicas[number].slots[slot]);
+    free_worker (self, number, slot);
+}
+
 void world_replica_end_run (struct world *self, uint32_t number, uint32_t slot)
 {
     const struct tied_replica_event event = {.type = TIED_REPLICA_EV_FINISH, .u.finish.slot = slot};
     const struct world_slot *run = &self->replicas[number].slots[slot];
 
     TI_ASSERT (run->is_running);
-    sim_events_set_timer (self->events, timer_of_worker (self, number, run->worker), TIED_NEVER);
+    stop_timer (self, number, run);
     world_replica_step (self, number, &event, 0, NULL);
+}
+
+/* What is aside does not wait. */
+static void count_parked (struct world *self, struct world_replica *r)
+{
+    const uint32_t parked = tied_replica_core_parked (r->core);
+
+    if (parked == r->parked)
+        return;
+    world_sum_areas (self);
+    self->waiting += (uint64_t)r->parked - parked;
+    r->depth += r->parked - parked;
+    r->parked = parked;
 }
 
 /* Feeds one event and does the actions, then what they made necessary. */
@@ -255,6 +295,8 @@ void world_replica_step (struct world *self,
     const int rc = tied_replica_core_step (r->core, event, self->now);
 
     TI_ASSERT (rc == 0);
+    if (self->is_parking)
+        count_parked (self, r);
     while ((action = tied_replica_core_next (r->core)) != NULL) {
         switch (action->type) {
         case TIED_REPLICA_ACT_ADMIT:
@@ -351,14 +393,20 @@ void world_replica_timer (struct world *self, uint32_t number)
     world_replica_settle (self, number);
 }
 
+void world_replica_peer (struct world *self, uint32_t from, uint32_t to, bool is_up)
+{
+    const struct tied_replica_event event = {.type = is_up ? TIED_REPLICA_EV_PEER_UP
+                                                           : TIED_REPLICA_EV_PEER_DOWN,
+                                             .u.peer.peer = to - self->replicas[from].first};
+
+    world_replica_step (self, from, &event, 0, NULL);
+}
+
 void world_replica_peers_up (struct world *self, uint32_t number)
 {
     const struct world_replica *r = &self->replicas[number];
-    struct tied_replica_event event = {.type = TIED_REPLICA_EV_PEER_UP};
 
-    for (uint32_t peer = 0; peer < r->peers; peer++) {
-        event.u.peer.peer = peer;
-        if (r->first + peer != number)
-            world_replica_step (self, number, &event, 0, NULL);
-    }
+    for (uint32_t peer = r->first; peer < r->first + r->peers; peer++)
+        if (peer != number && !self->replicas[peer].is_dead)
+            world_replica_peer (self, number, peer, true);
 }

@@ -66,14 +66,22 @@ static void dispatch (struct world *self, const struct sim_event *event)
             world_client_receive (self, event);
         return;
     case WORLD_TO_PEER:
-        (void)world_arrives (self, event);
-        world_replica_hear (self, event);
+        if (world_arrives (self, event))
+            world_replica_hear (self, event);
+        else
+            world_replica_miss (self, event);
         return;
     case WORLD_LINK_UP:
         world_connect (self, event->a, event->b);
         return;
     case WORLD_LINK_BREAK:
-        world_break (self, event->a, event->b);
+        world_break (self, event->a, event->b, event->value);
+        return;
+    case WORLD_CRASH:
+        world_crash (self, event->b);
+        return;
+    case WORLD_RESTART:
+        world_restart (self, event->b);
         return;
     }
     TI_UNREACHABLE ();
@@ -91,6 +99,21 @@ static void arrive (struct world *self, tied_time_t at)
     self->progress_at = at;
     for (uint32_t leaf = 0; leaf < self->fan_out; leaf++)
         world_client_submit (self, request.client, request.first_call + leaf);
+}
+
+/* What breaks by chance does so from now on. */
+static void break_later (struct world *self)
+{
+    const struct sim_scenario *s = self->scenario;
+    const uint32_t first = first_replica (self);
+    const uint32_t size = self->parts_count > 1 ? s->replicas.subset : s->replicas.count;
+
+    for (uint32_t c = self->part; s->network.break_gap_ns > 0 && c < s->clients;
+         c += self->parts_count)
+        for (uint32_t i = 0; i < self->clients[c].replicas; i++)
+            world_break_later (self, c, self->clients[c].first + i);
+    for (uint32_t r = first; self->has_crashes && r < first + size; r++)
+        world_crash_later (self, r);
 }
 
 /* Before the first arrival every client knows all its replicas: load and delays are measured. */
@@ -111,11 +134,7 @@ void world_greet (struct world *self)
     self->origin = ti_time_sub (self->now, sim_source_time (self->source));
     self->area_at = self->now;
     self->progress_at = self->now;
-    if (!self->has_breaks)
-        return;
-    for (uint32_t c = self->part; c < self->scenario->clients; c += self->parts_count)
-        for (uint32_t i = 0; i < self->clients[c].replicas; i++)
-            world_break_later (self, c, self->clients[c].first + i);
+    break_later (self);
 }
 
 /* Calls that nothing will end, for their copies are lost and they have no deadline. */

@@ -180,14 +180,14 @@ static bool is_exact (const struct world *self)
     const struct sim_network *network = &self->scenario->network;
 
     return self->policy->kind == SIM_POLICY_TIED && self->fault == SIM_FAULT_NONE &&
-           network->loss <= 0 && network->break_gap_ns == 0 && network->high_water == 0 &&
+           network->loss <= 0 && !self->has_breaks && network->high_water == 0 &&
            self->scenario->workload.deadline_ns == TIED_NEVER && self->calls_unsettled == 0 &&
            self->result->outcomes[TIED_OUTCOME_CANCELLED] == 0;
 }
 
 uint64_t world_rejected_full (const struct world *self)
 {
-    uint64_t count = 0;
+    uint64_t count = self->rejected_full_before;
 
     for (uint32_t i = 0; i < self->scenario->replicas.count; i++)
         count += tied_replica_core_counters (self->replicas[i].core)->rejected_full;

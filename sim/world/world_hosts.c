@@ -87,23 +87,34 @@ static struct tied_client_core_options client_options (const struct world *self,
         o.pick_samples = policy->pick_samples;
     if (policy->load_age_ns != 0)
         o.load_age_ns = policy->load_age_ns;
+    o.probation_milli = policy->probation_milli;
     o.heartbeat_ns = self->scenario->heartbeat_ns;
     if (!ti_hedge_rule_learns (&policy->settings.hedge) && !policy->settings.is_shadow)
         o.learn_ns = 0;
     return o;
 }
 
-static struct tied_replica_core_options replica_options (const struct world *self, uint32_t number)
+uint64_t world_incarnation (const struct world *self, uint32_t number)
+{
+    return (uint64_t)self->replicas[number].life << 32 | (number + 1);
+}
+
+struct tied_replica_core_options world_replica_options (const struct world *self, uint32_t number)
 {
     const struct sim_scenario *s = self->scenario;
     struct tied_replica_core_options o;
 
     tied_replica_core_options_init (&o);
-    o.incarnation = (uint64_t)number + 1;
+    o.incarnation = world_incarnation (self, number);
     o.seed = sim_draw (self->seed, SIM_STREAM_CHOICE, UINT64_MAX, number);
     o.workers = self->workers;
     o.queue_depth = self->sizes.queue_depth;
-    o.park_max = 0; /* no policy of a scenario parks */
+    if (!self->is_parking)
+        o.park_max = 0;
+    else if (self->policy->park_max > 0)
+        o.park_max = self->policy->park_max;
+    if (self->policy->park_lease_ns > 0)
+        o.park_lease_ns = self->policy->park_lease_ns;
     o.hedge_depth = self->policy->hedge_depth;
     /* Clones are not refused unless asked for. */
     if (o.hedge_depth == 0 && self->policy->kind == SIM_POLICY_CLONE)
@@ -168,10 +179,18 @@ bool world_make_conns (struct world *self)
         r->conns = conns + (size_t)i * self->conns_max;
         r->conns_free = conns_free + (size_t)i * self->conns_max;
         r->conn_of = conn_of + (size_t)i * self->clients_max;
-        for (uint32_t k = self->conns_max; k > 0; k--)
-            r->conns_free[r->conns_free_count++] = k - 1;
+        world_free_conns (self, r);
     }
     return true;
+}
+
+void world_free_conns (const struct world *self, struct world_replica *r)
+{
+    r->conns_free_count = 0;
+    for (uint32_t k = self->conns_max; k > 0; k--) {
+        r->conns[k - 1].is_used = false;
+        r->conns_free[r->conns_free_count++] = k - 1;
+    }
 }
 
 static int bad_option (char why[SIM_WHY_MAX],
@@ -182,6 +201,17 @@ static int bad_option (char why[SIM_WHY_MAX],
     (void)snprintf (why, SIM_WHY_MAX, "policy \"%s\": %s of the %s is out of its range",
                     policy->name, field, who);
     return TIED_ERR_INVAL;
+}
+
+static void add_replica (const struct world *self, const struct world_client *c, uint32_t local)
+{
+    const uint32_t zones = self->scenario->replicas.zones;
+
+    if (tied_client_core_add_replica (c->core) != (int)local)
+        TI_UNREACHABLE ();
+    if (zones > 0 && !self->policy->ignores_zones &&
+        tied_client_core_set_zone (c->core, local, 1 + (c->first + local) % zones) != 0)
+        TI_UNREACHABLE ();
 }
 
 int world_make_clients (struct world *self, char why[SIM_WHY_MAX])
@@ -213,8 +243,7 @@ int world_make_clients (struct world *self, char why[SIM_WHY_MAX])
         if (tied_client_core_set_policy (c->core, 0, &self->policy->settings) != 0)
             TI_UNREACHABLE ();
         for (uint32_t k = 0; k < c->replicas; k++)
-            if (tied_client_core_add_replica (c->core) != (int)k)
-                TI_UNREACHABLE ();
+            add_replica (self, c, k);
         c->tokens = tokens + (size_t)i * calls_max;
         for (uint32_t k = calls_max; k > 0; k--)
             c->tokens[c->tokens_free++] = k - 1;
@@ -229,16 +258,20 @@ int world_make_clients (struct world *self, char why[SIM_WHY_MAX])
 int world_make_replicas (struct world *self, char why[SIM_WHY_MAX])
 {
     const uint32_t count = self->scenario->replicas.count;
-    const size_t slots = self->sizes.queue_depth + self->workers;
+    const struct tied_replica_core_options first = world_replica_options (self, 0);
+    const size_t slots = (size_t)self->sizes.queue_depth + self->workers + first.park_max;
     struct world_slot *slot = take_block (self, count * slots, sizeof *slot);
     uint32_t *serves = take_block (self, (size_t)count * self->workers, sizeof *serves);
     uint32_t *idle = take_block (self, (size_t)count * self->workers, sizeof *idle);
+    struct tied_call_id *held = NULL;
     size_t stride = 0;
 
-    if (slot == NULL || serves == NULL || idle == NULL)
+    if (self->has_crashes)
+        held = take_block (self, count * slots, sizeof *held);
+    if (slot == NULL || serves == NULL || idle == NULL || (self->has_crashes && held == NULL))
         return world_out_of_memory (why);
     for (uint32_t i = 0; i < count; i++) {
-        const struct tied_replica_core_options o = replica_options (self, i);
+        const struct tied_replica_core_options o = world_replica_options (self, i);
         const char *field;
 
         if (tied_replica_core_options_check (&o, &field) != 0)
@@ -249,17 +282,18 @@ int world_make_replicas (struct world *self, char why[SIM_WHY_MAX])
     if (self->replica_memory == NULL)
         return world_out_of_memory (why);
     for (uint32_t i = 0; i < count; i++) {
-        const struct tied_replica_core_options o = replica_options (self, i);
+        const struct tied_replica_core_options o = world_replica_options (self, i);
         struct world_replica *r = &self->replicas[i];
 
         r->core = tied_replica_core_init (self->replica_memory + i * stride, stride, &o);
         TI_ASSERT (r->core != NULL);
         r->slots = slot + i * slots;
+        r->held = held == NULL ? NULL : held + i * slots;
         r->serves = serves + (size_t)i * self->workers;
         r->idle = idle + (size_t)i * self->workers;
         for (uint32_t k = 0; k < self->workers; k++)
             r->idle[k] = self->workers - 1 - k;
-        if (world_is_tied (self->policy->kind))
+        if (sim_policy_is_tie (self->policy->kind))
             world_replica_peers_up (self, i);
     }
     return 0;

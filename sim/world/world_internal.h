@@ -2,8 +2,8 @@
 /*
  * What the files of the world share: its hosts, its links, and the account of each call. world.c
  * runs it, world_setup.c makes it, world_links.c carries bytes, host_client.c and host_replica.c
- * are the drivers of the two cores (docs/sans-io.md), host_inbound.c is what reaches a replica, and
- * world_account.c counts.
+ * are the drivers of the two cores (docs/sans-io.md), host_inbound.c is what reaches a replica,
+ * world_crash.c is how one dies, and world_account.c counts.
  */
 #ifndef SIM_WORLD_INTERNAL_H
 #define SIM_WORLD_INTERNAL_H
@@ -17,6 +17,7 @@
 #include "engine/stream.h"
 #include "study/run.h"
 #include "workload/demand.h"
+#include "workload/keys.h"
 #include "workload/source.h"
 #include "workload/speed.h"
 
@@ -32,9 +33,11 @@
 enum world_event {
     WORLD_TO_REPLICA = 1, /* a: client, b: replica, value: generation of the connection */
     WORLD_TO_CLIENT,      /* the same */
-    WORLD_TO_PEER,        /* a: from, b: to */
+    WORLD_TO_PEER,        /* a: from, b: to, value: life of the one that it goes to */
     WORLD_LINK_UP,        /* a: client, b: replica */
-    WORLD_LINK_BREAK      /* a: client, b: replica */
+    WORLD_LINK_BREAK,     /* a: client, b: replica, value: generation of the connection */
+    WORLD_CRASH,          /* b: replica */
+    WORLD_RESTART         /* b: replica */
 };
 
 enum world_sent {
@@ -122,6 +125,10 @@ struct world_replica {
     uint32_t *conns_free;
     uint32_t conns_free_count;
     struct world_direction *to_peers; /* by local number; NULL: links are plain */
+    uint32_t parked;                  /* of the copies that are here and do not run */
+    uint32_t life;                    /* counts restarts */
+    bool is_dead;
+    struct tied_call_id *held; /* by slot: whose copy it holds, epoch 0: none. NULL: none dies */
 };
 
 /* Sizes of tables, of which a run that hits one makes no use: it is begun again with larger ones.
@@ -161,8 +168,10 @@ struct world {
     bool checks;
     bool is_watching; /* notes of a call are wanted */
     bool tells_sent;  /* somebody watches copies that are sent */
-    bool has_breaks;
+    bool has_breaks;  /* connections break, by themselves or because a replica dies */
+    bool has_crashes;
     bool has_loss;
+    bool is_parking;
     bool is_large;   /* the cores do not fit into a cache */
     bool has_timers; /* replicas have more to wait for than notes that age */
     bool keeps_directions;
@@ -179,7 +188,9 @@ struct world {
     int peer_lanes[WORLD_LANES];
     /* Timers of each part: of clients, of replicas (if has_timers), of all workers. */
     uint32_t replica_timers, worker_timers; /* numbers of the first */
-    struct tied_client_submit submit;       /* of every call, but token and deadline */
+    struct tied_client_submit submit;       /* of every call, but token, key and deadline */
+    struct sim_key_table keys;
+    uint64_t rejected_full_before; /* by replicas that have died */
 
     /* Account. */
     uint64_t waiting, busy; /* copies, workers, all replicas */
@@ -212,13 +223,16 @@ TIED_NODISCARD int world_init (struct world *self,
                                char why[SIM_WHY_MAX]);
 void world_deinit (struct world *self);
 struct sim_events *world_make_events (const struct world *self, uint32_t part, uint32_t timers);
-bool world_is_tied (enum sim_policy_kind kind);
 int world_out_of_memory (char why[SIM_WHY_MAX]);
 
 /* world_hosts.c, in the order in which they are called; false: no memory. */
 bool world_make_groups (struct world *self);
 bool world_make_links (struct world *self);
 bool world_make_conns (struct world *self);
+void world_free_conns (const struct world *self, struct world_replica *r);
+struct tied_replica_core_options world_replica_options (const struct world *self, uint32_t number);
+/* Of its present life. */
+uint64_t world_incarnation (const struct world *self, uint32_t number);
 int world_make_replicas (struct world *self, char why[SIM_WHY_MAX]);
 int world_make_clients (struct world *self, char why[SIM_WHY_MAX]);
 
@@ -250,8 +264,17 @@ enum world_sent world_send_peer (struct world *self,
 /* What has arrived leaves the direction; false: its connection is gone, and it with it. */
 bool world_arrives (struct world *self, const struct sim_event *event);
 void world_break_later (struct world *self, uint32_t client, uint32_t replica);
-void world_break (struct world *self, uint32_t client, uint32_t replica);
+/* Unless that connection is gone already. */
+void world_break (struct world *self, uint32_t client, uint32_t replica, uint64_t generation);
+/* Unless it is connected, or the replica is dead. */
 void world_connect (struct world *self, uint32_t client, uint32_t replica);
+void world_disconnect (struct world *self, uint32_t client, uint32_t replica);
+bool world_is_connected (const struct world *self, uint32_t client, uint32_t replica);
+
+/* world_crash.c */
+void world_crash_later (struct world *self, uint32_t replica);
+void world_crash (struct world *self, uint32_t replica);
+void world_restart (struct world *self, uint32_t replica);
 
 /* host_client.c */
 void world_client_submit (struct world *self, uint32_t client, uint64_t call);
@@ -287,13 +310,19 @@ enum world_sent world_replica_answer (struct world *self,
 /* Worker w of replica r is r x workers + w. */
 void world_replica_service_end (struct world *self, uint32_t worker);
 void world_replica_timer (struct world *self, uint32_t replica);
+/* The link from one replica to another, of a group both. */
+void world_replica_peer (struct world *self, uint32_t from, uint32_t to, bool is_up);
 void world_replica_peers_up (struct world *self, uint32_t replica);
+/* The copy in this slot runs no more, and the core is not asked. */
+void world_replica_stop_worker (struct world *self, uint32_t number, uint32_t slot);
 
 /* host_inbound.c */
 void world_replica_receive (struct world *self, const struct sim_event *event);
 /* What a connection took with it. */
 void world_replica_forget (struct world *self, const struct sim_event *event);
 void world_replica_hear (struct world *self, const struct sim_event *event);
+/* What comes from a peer finds the replica dead, or in another life. */
+void world_replica_miss (struct world *self, const struct sim_event *event);
 
 /* world_account.c */
 struct world_call *world_call_open (struct world *self, struct tied_call_id id, uint64_t call);

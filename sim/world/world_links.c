@@ -132,7 +132,7 @@ world_send_peer (struct world *self, uint32_t from, uint32_t to, const struct ti
     const struct world_replica *replica = &self->replicas[from];
     struct world_direction *direction =
         replica->to_peers == NULL ? NULL : &replica->to_peers[to - replica->first];
-    const struct trip trip = {WORLD_TO_PEER, from, to, 0};
+    const struct trip trip = {WORLD_TO_PEER, from, to, self->replicas[to].life};
 
     if (direction != NULL && is_full (self, direction))
         return WORLD_REFUSED;
@@ -149,16 +149,17 @@ bool world_arrives (struct world *self, const struct sim_event *event)
         const struct world_replica *replica = &self->replicas[event->a];
 
         replica->to_peers[event->b - replica->first].under_way--;
-        return true;
+        return !self->replicas[event->b].is_dead && self->replicas[event->b].life == event->value;
     }
     link = link_of (self, event->a, event->b);
     if (link->generation != event->value)
         return false;
-    if (event->kind == WORLD_TO_REPLICA)
-        link->to_replica.under_way--;
-    else
+    if (event->kind == WORLD_TO_CLIENT) {
         link->to_client.under_way--;
-    return true;
+        return true;
+    }
+    link->to_replica.under_way--;
+    return !self->replicas[event->b].is_dead;
 }
 
 /* ---- breaks ---- */
@@ -173,12 +174,13 @@ void world_break_later (struct world *self, uint32_t client, uint32_t replica)
                                                         link->breaks++)),
         .kind = WORLD_LINK_BREAK,
         .a = client,
-        .b = replica};
+        .b = replica,
+        .value = link->generation};
 
     sim_events_put (self->events, -1, &event);
 }
 
-void world_break (struct world *self, uint32_t client, uint32_t replica)
+void world_break (struct world *self, uint32_t client, uint32_t replica, uint64_t generation)
 {
     struct world_link *link = link_of (self, client, replica);
     const struct sim_event event = {.at = self->now + self->scenario->network.break_down_ns,
@@ -186,21 +188,38 @@ void world_break (struct world *self, uint32_t client, uint32_t replica)
                                     .a = client,
                                     .b = replica};
 
+    if (!link->is_up || link->generation != generation) /* its replica has died */
+        return;
+    sim_events_put (self->events, -1, &event);
+    world_disconnect (self, client, replica);
+}
+
+void world_disconnect (struct world *self, uint32_t client, uint32_t replica)
+{
+    struct world_link *link = link_of (self, client, replica);
+
     link->is_up = false;
     link->generation++;
     link->to_replica = (struct world_direction){0, 0};
     link->to_client = (struct world_direction){0, 0};
-    sim_events_put (self->events, -1, &event);
     world_client_link (self, client, replica, false);
+}
+
+bool world_is_connected (const struct world *self, uint32_t client, uint32_t replica)
+{
+    return link_of (self, client, replica)->is_up;
 }
 
 void world_connect (struct world *self, uint32_t client, uint32_t replica)
 {
     struct world_link *link = link_of (self, client, replica);
 
-    if (link != NULL)
+    if (link != NULL) {
+        if (link->is_up || self->replicas[replica].is_dead)
+            return;
         link->is_up = true;
+    }
     world_client_link (self, client, replica, true);
-    if (self->has_breaks && self->origin != TIED_NEVER)
+    if (self->scenario->network.break_gap_ns > 0 && self->origin != TIED_NEVER)
         world_break_later (self, client, replica);
 }

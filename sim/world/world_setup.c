@@ -11,17 +11,22 @@
 #define REPLICA_FETCH 1152u
 #define CLIENT_FETCH  1024u
 
-bool world_is_tied (enum sim_policy_kind kind)
+static uint32_t mode_of (enum sim_policy_kind kind)
 {
-    return kind == SIM_POLICY_TIED || kind == SIM_POLICY_TIED_HEDGE;
+    if (kind == SIM_POLICY_PARK)
+        return TIED_MODE_PARK;
+    if (kind == SIM_POLICY_EXCLUSIVE)
+        return TIED_MODE_EXCLUSIVE;
+    return sim_policy_is_tie (kind) ? TIED_MODE_TIED : TIED_MODE_SINGLE;
 }
 
 static void fill_submit (struct world *self)
 {
     const struct sim_policy *policy = self->policy;
 
-    self->submit = (struct tied_client_submit){.is_idempotent = true};
-    self->submit.mode = world_is_tied (policy->kind) ? TIED_MODE_TIED : TIED_MODE_SINGLE;
+    self->submit = (struct tied_client_submit){.mode = mode_of (policy->kind)};
+    /* What must not run twice is not declared to bear it. */
+    self->submit.is_idempotent = self->submit.mode != TIED_MODE_EXCLUSIVE;
     self->submit.stagger_ns = self->fault == SIM_FAULT_IGNORE_STAGGER ? 0 : policy->stagger_ns;
     self->submit.hedge_ns = TIED_HEDGE_NONE;
     if (policy->kind == SIM_POLICY_CLONE)
@@ -122,7 +127,7 @@ static int fill (struct world *self, char why[SIM_WHY_MAX])
     if (self->source == NULL)
         return refuse (why, self->policy, "the workload offers no request");
     self->speed = sim_speed_new (&s->replicas, self->seed);
-    if (self->speed == NULL)
+    if (self->speed == NULL || !sim_keys_init (&self->keys, &s->workload.keys, self->seed))
         return world_out_of_memory (why);
     for (uint32_t i = 0; i < self->parts_count; i++) {
         world_enter_part (self, i);
@@ -142,21 +147,24 @@ int world_init (struct world *self,
     const struct sim_scenario *s = options->scenario;
     int rc;
 
-    *self = (struct world){
-        .scenario = s,
-        .policy = &s->policies[options->policy],
-        .watch = options->watch,
-        .stop = options->stop,
-        .result = result,
-        .origin = TIED_NEVER,
-        .sizes = *sizes,
-        .is_depth_ours = sizes->queue_depth<s->replicas.queue_depth, .seed = options->seed,
-                                            .fault = options->fault, .checks = options->checks,
-                                            .has_breaks = s->network.break_gap_ns> 0,
-        .workers = s->replicas.workers,
-        .fan_out = s->workload.fan_out,
-        .groups = 1,
-        .span_first = TIED_NEVER};
+    *self =
+        (struct world){.scenario = s,
+                       .policy = &s->policies[options->policy],
+                       .watch = options->watch,
+                       .stop = options->stop,
+                       .result = result,
+                       .origin = TIED_NEVER,
+                       .sizes = *sizes,
+                       .is_depth_ours = (sizes->queue_depth < s->replicas.queue_depth),
+                       .seed = options->seed,
+                       .fault = options->fault,
+                       .checks = options->checks,
+                       .has_breaks = (s->network.break_gap_ns > 0 || s->replicas.crash_gap_ns > 0),
+                       .has_crashes = (s->replicas.crash_gap_ns > 0),
+                       .workers = s->replicas.workers,
+                       .fan_out = s->workload.fan_out,
+                       .groups = 1,
+                       .span_first = TIED_NEVER};
     if (s->replicas.subset > 0)
         self->groups = (s->replicas.count + s->replicas.subset - 1) / s->replicas.subset;
     /* What arrives in a closed loop depends on what ended elsewhere. */
@@ -170,7 +178,9 @@ int world_init (struct world *self,
     self->keeps_directions = self->has_breaks || s->network.high_water > 0 ||
                              s->network.client.has_extra || s->network.peer.has_extra;
     self->has_loss = s->network.loss > 0 || s->network.loss_started > 0;
-    self->has_timers = self->has_breaks || s->workload.deadline_ns != TIED_NEVER;
+    self->is_parking = self->policy->kind == SIM_POLICY_PARK;
+    self->has_timers = self->has_breaks || s->workload.deadline_ns != TIED_NEVER ||
+                       self->is_parking || self->policy->kind == SIM_POLICY_EXCLUSIVE;
     self->clients_max = (s->clients + self->groups - 1) / self->groups;
     self->conns_max = self->has_breaks ? 4 * self->clients_max + 4 : self->clients_max;
     fill_submit (self);
@@ -189,6 +199,7 @@ void world_deinit (struct world *self)
             free (self->clients[i].calls);
     sim_source_free (self->source);
     sim_speed_free (self->speed);
+    sim_keys_deinit (&self->keys);
     if (self->parts != NULL)
         world_free_parts (self);
     else

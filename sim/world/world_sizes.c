@@ -103,14 +103,16 @@ uint32_t world_notes_max (const struct world *self)
     const double each = 4 * rate_per_ns / s->replicas.count;
     tied_duration_t window = ti_time_add (longest (&s->network.client), longest (&s->network.peer));
 
-    if (self->submit.mode != TIED_MODE_TIED)
+    if (self->submit.mode == TIED_MODE_SINGLE)
         return 16;
     window = ti_time_add (window, self->policy->stagger_ns == TIED_STAGGER_AUTO
                                       ? 4 * window + TIED_US (200)
                                       : self->policy->stagger_ns);
     /* Where STARTED may be lost, the copy that it was meant for waits, starts, and tells a sibling
-     * that has ended long before. */
-    if (s->network.loss > 0 || s->network.loss_started > 0)
+     * that has ended long before. What is exclusive asks for leave when it could start, and gets
+     * none of an owner that has forgotten. */
+    if (s->network.loss > 0 || s->network.loss_started > 0 ||
+        self->submit.mode == TIED_MODE_EXCLUSIVE || self->has_crashes)
         window = ti_time_add (
             window, (tied_duration_t)(21 / (1 - load_of (s)) * sim_scenario_mean_service_ns (s)));
     return at_most (NOTES_FIRST + 8 * each * (double)window * (is_bursty (s) ? 8 : 1), NOTES_LAST);
@@ -121,7 +123,7 @@ tied_duration_t world_patience_ns (const struct world *self)
     const struct sim_scenario *s = self->scenario;
     tied_duration_t sum = ti_time_add (TIED_S (60), 100 * s->heartbeat_ns);
 
-    sum = ti_time_add (sum, s->network.break_down_ns);
+    sum = ti_time_add (sum, ti_max (s->network.break_down_ns, s->replicas.crash_down_ns));
     if (self->submit.hedge_ns == TIED_HEDGE_POLICY)
         sum = ti_time_add (sum, ti_min (sim_policy_fixed_delay (self->policy),
                                         self->policy->settings.hedge_ceiling_ns));

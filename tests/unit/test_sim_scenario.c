@@ -74,6 +74,17 @@ static const char *const other_arrivals =
 static const char *const stepped =
     "arrivals: {kind: steps, steps: [[20s, 2.4], {from: 30s, factor: 1}]}\npolicies: [single]\n"
     "replicas: {count: 3, slow: {count: 1, factor: 1000, at: 10s, length: 60s}}\n";
+/* Replicas that die, zones, keys, and the policies of their own. */
+static const char *const modes =
+    "replicas: {count: 6, zones: 3, crash: {gap: 20s, down: 2s, silent: true},\n"
+    "           pause: {gap: 9s, length: 200ms, whole_zones: true}}\n"
+    "keys: {count: 1000, skew: 0.9}\n"
+    "policies:\n"
+    "  - park\n"
+    "  - {name: short, kind: \"park:2ms/random\", park_lease: 50ms, park_max: 10}\n"
+    "  - {kind: exclusive, ignore_zones: true}\n"
+    "  - {name: key, kind: single/affinity, probation: 2.5}\n"
+    "  - {name: key2, kind: tied, pick: affinity}\n";
 static const char *const closed_loop =
     "arrivals: {kind: closed, users: 12, think: fixed(5ms)}\npolicies: [single]\n";
 /* Files are tested in files_are_found_beside_the_scenario. */
@@ -171,6 +182,35 @@ static void replica_and_network_keys_reach_their_fields (void **state)
     CHECK_U64 (n->break_down_ns, ==, MS (100));
     CHECK_U64 (n->high_water, ==, 1000);
     CHECK_TRUE (s.shuffles_ties);
+    sim_scenario_deinit (&s);
+}
+
+static void modes_zones_and_keys_reach_their_fields (void **state)
+{
+    (void)state;
+    struct sim_scenario s = read_text (modes);
+    CHECK_U64 (s.replicas.zones, ==, 3);
+    CHECK_TRUE (s.replicas.pauses_whole_zones);
+    CHECK_U64 (s.replicas.crash_gap_ns, ==, S (20));
+    CHECK_U64 (s.replicas.crash_down_ns, ==, S (2));
+    CHECK_TRUE (s.replicas.crashes_silently);
+    CHECK_U64 (s.workload.keys.count, ==, 1000);
+    CHECK_DBL (s.workload.keys.skew, ==, 0.9);
+    CHECK_U64 (s.policies[0].kind, ==, SIM_POLICY_PARK);
+    CHECK_STR (s.policies[0].name, "park");
+    CHECK_U64 (s.policies[0].pick, ==, TIED_PICK_INFORMED);
+    CHECK_U64 (s.policies[0].park_max, ==, 0);
+    CHECK_U64 (s.policies[1].kind, ==, SIM_POLICY_PARK);
+    CHECK_U64 (s.policies[1].stagger_ns, ==, MS (2));
+    CHECK_U64 (s.policies[1].pick, ==, TIED_PICK_RANDOM);
+    CHECK_U64 (s.policies[1].park_lease_ns, ==, MS (50));
+    CHECK_U64 (s.policies[1].park_max, ==, 10);
+    CHECK_U64 (s.policies[2].kind, ==, SIM_POLICY_EXCLUSIVE);
+    CHECK_TRUE (s.policies[2].ignores_zones);
+    CHECK_U64 (s.policies[3].kind, ==, SIM_POLICY_SINGLE);
+    CHECK_U64 (s.policies[3].pick, ==, TIED_PICK_AFFINITY);
+    CHECK_U64 (s.policies[3].probation_milli, ==, 2500);
+    CHECK_U64 (s.policies[4].pick, ==, TIED_PICK_AFFINITY);
     sim_scenario_deinit (&s);
 }
 
@@ -549,7 +589,7 @@ static bool has_key (const char *text, const char *key, size_t length)
 static void every_key_of_the_page_is_tested (void **state)
 {
     (void)state;
-    const char *const texts[] = {all_keys, other_arrivals, stepped, closed_loop, files};
+    const char *const texts[] = {all_keys, other_arrivals, stepped, modes, closed_loop, files};
     char *page = print_page (), *rest = NULL;
     bool is_table = false;
     uint32_t count = 0;
@@ -578,6 +618,7 @@ int main (void)
         cmocka_unit_test (workload_keys_reach_their_fields),
         cmocka_unit_test (settings_of_a_policy_reach_the_clients),
         cmocka_unit_test (replica_and_network_keys_reach_their_fields),
+        cmocka_unit_test (modes_zones_and_keys_reach_their_fields),
         cmocka_unit_test (policy_and_amount_keys_reach_their_fields),
         cmocka_unit_test (policies_are_written_in_one_word),
         cmocka_unit_test (a_value_stands_for_its_map),

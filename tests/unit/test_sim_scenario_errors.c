@@ -109,7 +109,8 @@ static const struct refusal of_keys[] = {
      "t.yaml:1:12: arrivals.users: has no effect with kind poisson, only with closed"},
     {"policies: [{stagger: 1ms}]", "t.yaml:1:12: policies[0]: \"kind\" is missing"},
     {"policies: [{kind: hedge, stagger: 1ms}]",
-     "t.yaml:1:26: policies[0].stagger: has no effect with kind hedge, only with tied, tied-hedge"},
+     "t.yaml:1:26: policies[0].stagger: has no effect with kind hedge, only with tied, park, "
+     "exclusive, tied-hedge"},
     {"policies: tied", "t.yaml:1:11: policies: a list is wanted: write [...]"},
     {"policies: []", "t.yaml:1:11: policies: 0 items are out of range [1, 16]"},
     {"network: 5ms" P, "t.yaml:1:10: network: a map of values is wanted here"},
