@@ -48,10 +48,9 @@ static int run_all (const struct app *app, const struct sim_scenario *scenario)
 
     for (uint32_t i = 0; i < scenario->policies_count; i++) {
         const enum sim_policy_kind kind = scenario->policies[i].kind;
-        const struct sim_timeline_options options = {
-            .step_ns = app->timeline_step_ns,
-            .window_ns = app->timeline_window_ns,
-            .is_second_free = sim_policy_is_tie (kind)};
+        const struct sim_timeline_options options = {.step_ns = app->timeline_step_ns,
+                                                     .window_ns = app->timeline_window_ns,
+                                                     .is_second_free = sim_policy_is_tie (kind)};
         struct sim_timeline timeline;
         const int rc = sim_timeline_run (scenario, i, sim_study_seed (scenario->amount.seed, 0),
                                          &options, &timeline, why);

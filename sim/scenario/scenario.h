@@ -124,8 +124,8 @@ struct sim_replicas {
     uint32_t zones;             /* replica i is in zone i mod zones; 0: there are none */
     bool pauses_whole_zones;    /* replicas of a zone pause together */
     tied_duration_t
-        crash_gap_ns; /* mean time from the begin of a replica's life to its end: what it
-                         holds is lost, its connections break; 0: it lives for ever */
+        crash_gap_ns;      /* mean time from the begin of a replica's life to its end: what it
+                              holds is lost, its connections break; 0: it lives for ever */
     bool crashes_silently; /* connections do not break until it begins anew */
     tied_duration_t crash_down_ns; /* until it begins anew, knowing nothing */
 };
