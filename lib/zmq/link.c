@@ -14,19 +14,11 @@ static int open_monitor (struct ti_link *self, void *context)
 {
     static atomic_uint_fast64_t count; /* inproc names are per context and must differ */
     char name[64];
-    int linger = 0;
-    int no_limit = 0; /* the I/O thread that reports must never wait for a reader */
 
     (void)snprintf (name, sizeof name, "inproc://tied-link-%llu",
                     (unsigned long long)atomic_fetch_add (&count, 1));
-    if (zmq_socket_monitor (self->sock, name, ZMQ_EVENT_DISCONNECTED) != 0)
-        return TIED_ERR_SYSTEM;
-    self->monitor = zmq_socket (context, ZMQ_PAIR);
-    if (!self->monitor || zmq_setsockopt (self->monitor, ZMQ_LINGER, &linger, sizeof linger) != 0 ||
-        zmq_setsockopt (self->monitor, ZMQ_RCVHWM, &no_limit, sizeof no_limit) != 0 ||
-        zmq_connect (self->monitor, name) != 0)
-        return TIED_ERR_SYSTEM;
-    return 0;
+    self->monitor = ti_sock_monitor (self->sock, context, name, ZMQ_EVENT_DISCONNECTED);
+    return self->monitor ? 0 : TIED_ERR_SYSTEM;
 }
 
 int ti_link_open (struct ti_link *self,
@@ -61,19 +53,6 @@ void ti_link_close (struct ti_link *self)
     self->is_up = false;
 }
 
-/* Read away all events of the monitor; all of them are disconnects. */
-static bool was_disconnected (struct ti_link *self)
-{
-    bool any = false;
-    zmq_msg_t frame;
-
-    zmq_msg_init (&frame);
-    while (zmq_msg_recv (&frame, self->monitor, ZMQ_DONTWAIT) >= 0)
-        any = true;
-    zmq_msg_close (&frame);
-    return any;
-}
-
 unsigned ti_link_update (struct ti_link *self, tied_time_t now)
 {
     int events = ti_sock_events (self->sock);
@@ -88,7 +67,7 @@ unsigned ti_link_update (struct ti_link *self, tied_time_t now)
     self->is_up = is_up;
     if (is_asked)
         self->asked_at = now;
-    if (is_asked && was_disconnected (self) && was_up && is_up)
+    if (is_asked && ti_sock_monitor_said (self->monitor) && was_up && is_up)
         return bits | TI_LINK_DOWN | TI_LINK_UP;
     if (was_up && !is_up)
         bits |= TI_LINK_DOWN;

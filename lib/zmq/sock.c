@@ -27,6 +27,13 @@ enum {
     DESCRIPTORS_NEEDED = 16
 };
 
+/* libzmq looks after its own at the beginning of nearly every function, and gives up with EINTR
+   when a signal comes (ZQ-21). Nothing has happened then: the function is called again. */
+static bool is_interrupted (int rc)
+{
+    return rc < 0 && errno == EINTR;
+}
+
 static int set_int (void *sock, int option, int value)
 {
     return zmq_setsockopt (sock, option, &value, sizeof value);
@@ -152,16 +159,22 @@ static bool is_listened_on (const char *endpoint)
 int ti_sock_bind (void *sock, const char *endpoint, char *out_endpoint, size_t capacity)
 {
     size_t size = capacity;
+    int rc;
 
     if (is_listened_on (endpoint))
         return TIED_ERR_IN_USE;
     if (!ti_endpoint_has_port (endpoint))
         return TIED_ERR_ENDPOINT;
     choose_family (sock, endpoint);
-    if (zmq_bind (sock, endpoint) != 0)
+    do
+        rc = zmq_bind (sock, endpoint);
+    while (is_interrupted (rc));
+    if (rc != 0)
         return endpoint_error (errno);
     if (capacity > 0 && zmq_getsockopt (sock, ZMQ_LAST_ENDPOINT, out_endpoint, &size) != 0) {
-        (void)zmq_unbind (sock, endpoint);
+        do
+            rc = zmq_unbind (sock, endpoint);
+        while (is_interrupted (rc));
         return TIED_ERR_ENDPOINT;
     }
     return 0;
@@ -169,10 +182,56 @@ int ti_sock_bind (void *sock, const char *endpoint, char *out_endpoint, size_t c
 
 int ti_sock_connect (void *sock, const char *endpoint)
 {
+    int rc;
+
     if (!ti_endpoint_has_port (endpoint))
         return TIED_ERR_ENDPOINT;
     choose_family (sock, endpoint);
-    return zmq_connect (sock, endpoint) == 0 ? 0 : endpoint_error (errno);
+    do
+        rc = zmq_connect (sock, endpoint);
+    while (is_interrupted (rc));
+    return rc == 0 ? 0 : endpoint_error (errno);
+}
+
+void *ti_sock_monitor (void *sock, void *context, const char *name, int events)
+{
+    int linger = 0;
+    int no_limit = 0; /* the I/O thread that reports must never wait for a reader */
+    void *monitor = NULL;
+    int rc;
+
+    do
+        rc = zmq_socket_monitor (sock, name, events);
+    while (is_interrupted (rc));
+    if (rc == 0)
+        monitor = zmq_socket (context, ZMQ_PAIR);
+    if (!monitor)
+        return NULL;
+    rc = zmq_setsockopt (monitor, ZMQ_LINGER, &linger, sizeof linger);
+    rc |= zmq_setsockopt (monitor, ZMQ_RCVHWM, &no_limit, sizeof no_limit);
+    if (rc == 0) {
+        do
+            rc = zmq_connect (monitor, name);
+        while (is_interrupted (rc));
+    }
+    if (rc != 0)
+        ti_sock_close (&monitor);
+    return monitor;
+}
+
+bool ti_sock_monitor_said (void *monitor)
+{
+    bool any = false;
+    zmq_msg_t frame;
+    int rc;
+
+    zmq_msg_init (&frame);
+    do {
+        rc = zmq_msg_recv (&frame, monitor, ZMQ_DONTWAIT);
+        any = any || rc >= 0;
+    } while (rc >= 0 || is_interrupted (rc));
+    zmq_msg_close (&frame);
+    return any;
 }
 
 int ti_sock_fd (void *sock)
@@ -191,7 +250,7 @@ int ti_sock_events (void *sock)
 
     do
         rc = zmq_getsockopt (sock, ZMQ_EVENTS, &events, &size);
-    while (rc != 0 && errno == EINTR);
+    while (is_interrupted (rc));
     if (rc != 0)
         return errno == ETERM ? ZMQ_POLLERR : 0;
     return events;
@@ -214,7 +273,7 @@ static int receive_frame (void *sock, zmq_msg_t *frame)
 
     do
         rc = zmq_msg_recv (frame, sock, ZMQ_DONTWAIT);
-    while (rc < 0 && errno == EINTR);
+    while (is_interrupted (rc));
     if (rc >= 0)
         TAKE_OVER (frame);
     return rc;
@@ -291,11 +350,20 @@ static int send_error (bool is_router)
     case EHOSTUNREACH:
         return TIED_ERR_ABSENT;
     case EAGAIN:
-    case EINTR:
         return is_router ? TIED_ERR_FULL : TIED_ERR_ABSENT;
     default:
         return TIED_ERR_SYSTEM;
     }
+}
+
+static int hand_frame (void *sock, zmq_msg_t *frame, int flags)
+{
+    int rc;
+
+    do
+        rc = zmq_msg_send (frame, sock, flags | ZMQ_DONTWAIT);
+    while (is_interrupted (rc));
+    return rc;
 }
 
 /* Takes the frame, also on error. */
@@ -304,12 +372,12 @@ static int send_frame (void *sock, zmq_msg_t *frame, int flags)
     int rc;
 
     HAND_OVER (frame);
-    rc = zmq_msg_send (frame, sock, flags | ZMQ_DONTWAIT);
+    rc = hand_frame (sock, frame, flags);
 
     /* A send looks at what the I/O thread reports only now and then, and with DONTWAIT a pipe that
        has long been emptied still counts as full: ask, and try once more. */
-    if (rc < 0 && (errno == EAGAIN || errno == EINTR) && ti_sock_events (sock) != 0)
-        rc = zmq_msg_send (frame, sock, flags | ZMQ_DONTWAIT);
+    if (rc < 0 && errno == EAGAIN && ti_sock_events (sock) != 0)
+        rc = hand_frame (sock, frame, flags);
     if (rc < 0) {
         int saved = errno;
         zmq_msg_close (frame);

@@ -30,6 +30,11 @@ TIED_NODISCARD int
 ti_sock_bind (void *sock, const char *endpoint, char *out_endpoint, size_t capacity);
 TIED_NODISCARD int ti_sock_connect (void *sock, const char *endpoint);
 int ti_sock_fd (void *sock);
+/* A PAIR that receives these events of the socket (ZMQ_EVENT_*), by way of an inproc name of its
+   own; NULL with errno when libzmq gives none. */
+void *ti_sock_monitor (void *sock, void *context, const char *name, int events);
+/* Take away all events that there are. true: there were some. */
+bool ti_sock_monitor_said (void *monitor);
 /* ZMQ_EVENTS: bits ZMQ_POLLIN, ZMQ_POLLOUT. A DEALER with ZMQ_IMMEDIATE loses POLLOUT when its
    connection does, which is how links are known to be down. ZMQ_POLLERR alone: the context is being
    terminated, which waits until the socket is closed. */

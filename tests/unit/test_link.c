@@ -3,6 +3,8 @@
 #include "check.h"
 
 #include <poll.h>
+#include <signal.h>
+#include <sys/time.h>
 
 #include "zmq/clock.h"
 #include "zmq/link.h"
@@ -217,6 +219,50 @@ static void invalid_endpoint_leaves_nothing_open (void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown (name, setup, teardown)
 
+static void on_signal (int number)
+{
+    (void)number;
+}
+
+/* libzmq looks after its own at the beginning of nearly every function, which a signal interrupts.
+   Nothing has happened then: the function only has to be called again. */
+static void ZQ_21_signals_fail_no_open_no_bind_and_no_send (void **state)
+{
+    struct sigaction action = {.sa_handler = on_signal}, before; /* no SA_RESTART */
+    struct itimerval often = {{0, 50}, {0, 50}}, off = {{0, 0}, {0, 0}};
+    const uint64_t rounds = check_scale (300);
+    struct fixture *self = *state;
+    uint64_t failed = 0, unsent = 0;
+    sigset_t signals;
+
+    (void)sigemptyset (&signals);
+    (void)sigaddset (&signals, SIGALRM);
+    (void)wait_bits (self, TI_LINK_UP);
+    CHECK_I64 (sigaction (SIGALRM, &action, &before), ==, 0);
+    CHECK_I64 (setitimer (ITIMER_REAL, &often, NULL), ==, 0);
+    for (uint64_t i = 0; i < rounds; i++) {
+        struct ti_link link;
+        char endpoint[128];
+        void *router = ti_sock_new (self->context, &options);
+
+        failed += ti_link_open (&link, self->context, self->endpoint, &options) != 0;
+        failed +=
+            !router || ti_sock_bind (router, "tcp://127.0.0.1:*", endpoint, sizeof endpoint) != 0;
+        ti_link_close (&link);
+        ti_sock_close (&router);
+        for (uint64_t n = 0; n < 20; n++)
+            unsent += send_ping (self, n) != 0;
+        CHECK_I64 (pthread_sigmask (SIG_BLOCK, &signals, NULL), ==, 0);
+        for (uint64_t n = 0; unsent == 0 && n < 20; n++)
+            CHECK_U64 (receive_ping (self), ==, n);
+        CHECK_I64 (pthread_sigmask (SIG_UNBLOCK, &signals, NULL), ==, 0);
+    }
+    CHECK_I64 (setitimer (ITIMER_REAL, &off, NULL), ==, 0);
+    CHECK_I64 (sigaction (SIGALRM, &before, NULL), ==, 0);
+    CHECK_U64 (failed, ==, 0);
+    CHECK_U64 (unsent, ==, 0);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +274,7 @@ int main (void)
         TEST (ZQ_28_message_is_not_missed_after_a_send_used_the_edge),
         TEST (ZQ_24_close_with_an_unreachable_peer_ends_soon),
         TEST (invalid_endpoint_leaves_nothing_open),
+        TEST (ZQ_21_signals_fail_no_open_no_bind_and_no_send),
     };
     return cmocka_run_group_tests_name ("link", tests, NULL, NULL);
 }
