@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Client core: the bytes are options and a script of events, with ids chosen to meet those that
- * exist. After every step the core checks itself, and each call ends once, by its deadline.
+ * Client core: the bytes are options and a script of events and of settings, with ids chosen to
+ * meet those that exist. Each call ends once, by its deadline; the core checks itself now and then,
+ * since that takes longer than all else.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include <tied/client_core.h>
+#include <tied/wire.h>
 
 #include "base/assert.h"
 #include "base/util.h"
+#include "free_policy.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 #define CALLS    8
 #define REPLICAS 4
 #define PAST     32
+#define METHODS  2
+/* Steps between two checks. */
+#define CHECK_EVERY 16
 
 struct script {
     const uint8_t *data;
@@ -30,6 +36,7 @@ struct world {
     tied_time_t deadline[CALLS];
     struct tied_client_action sent[PAST];
     uint32_t sent_next;
+    uint32_t steps;
 };
 
 static uint8_t byte (struct script *script)
@@ -89,7 +96,8 @@ static void take (struct world *world, const struct tied_client_event *ev)
             break;
         }
     }
-    tied_client_core_check (world->core);
+    if (++world->steps % CHECK_EVERY == 0)
+        tied_client_core_check (world->core);
     for (uint32_t token = 0; token < CALLS; token++)
         if (world->is_live[token] && world->deadline[token] != TIED_NEVER)
             TI_ASSERT (tied_client_core_deadline (world->core) <=
@@ -103,6 +111,46 @@ static void step (struct world *world, const struct tied_client_event *ev)
         TI_ASSERT (tied_client_core_next (world->core) == NULL);
     else
         take (world, ev);
+}
+
+static struct tied_hedge_term read_term (struct script *script)
+{
+    const uint8_t value = byte (script);
+
+    if (value >= 0x80)
+        return (struct tied_hedge_term){true, 999999 - 7000u * (value - 0x80u)};
+    return (struct tied_hedge_term){false, (uint64_t)value << 18};
+}
+
+/* Good settings, and now and then bad ones. */
+static void change_settings (struct world *world, struct script *script)
+{
+    const uint8_t bits = byte (script);
+    struct tied_policy policy;
+
+    tied_policy_init (&policy);
+    policy.mode = byte (script) % 5;
+    policy.is_idempotent = (bits & 1) != 0;
+    policy.is_off = (bits & 0x0e) == 0x0e;
+    policy.is_shadow = (bits & 0x30) == 0x30;
+    policy.is_governed = (bits & 0x40) != 0;
+    policy.canary_ppm = TIED_PPM - 4000u * byte (script) % TIED_PPM;
+    policy.extra_load_ppm = 4000u * byte (script) % (TIED_PPM + 1);
+    policy.burst_milli = 1000u * (1u + byte (script));
+    policy.debt_milli = 1000u * byte (script);
+    policy.min_samples = 1u + byte (script) % 8;
+    policy.hedge.kind = byte (script) % 5;
+    policy.hedge.count = byte (script) % 4;
+    for (uint32_t i = 0; i < policy.hedge.count; i++)
+        policy.hedge.terms[i] = read_term (script);
+    policy.governor.min_events = 1u + byte (script) % 4;
+    policy.governor.hold_ns = TIED_MS (byte (script));
+    policy.governor.depth_milli = byte (script) * 100u;
+    policy.waits_count = byte (script) % 2;
+    policy.waits[0] = (struct tied_status_range){2, 3};
+    if (tied_policy_check (&policy, NULL) !=
+        tied_client_core_set_policy (world->core, bits >> 7, &policy))
+        TI_UNREACHABLE ();
 }
 
 static struct tied_client_event read_event (struct world *world, struct script *script)
@@ -128,7 +176,11 @@ static struct tied_client_event read_event (struct world *world, struct script *
     case TIED_CLIENT_EV_SUBMIT:
         ev.u.submit.token = byte (script) % (CALLS + 1);
         flags = byte (script);
-        ev.u.submit.mode = flags % 3;
+        ev.u.submit.mode = flags % 5 == 4 ? TIED_MODE_POLICY : flags % 5;
+        ev.u.submit.method = flags >> 6 & 1;
+        ev.u.submit.is_inner = (flags & 0x20) != 0;
+        ev.u.submit.affinity = flags >> 4 & 1;
+        ev.u.submit.hedge_ns = TIED_HEDGE_POLICY;
         ev.u.submit.is_idempotent = byte (script) % 4 != 0;
         ev.u.submit.deadline = ti_time_add (world->now, number (script));
         ev.u.submit.stagger_ns = number (script);
@@ -141,7 +193,7 @@ static struct tied_client_event read_event (struct world *world, struct script *
     case TIED_CLIENT_EV_REPLY:
         ev.u.reply.call = id;
         ev.u.reply.copy = copy;
-        ev.u.reply.status = byte (script) % 2;
+        ev.u.reply.status = byte (script) % 4;
         ev.u.reply.flags = byte (script);
         ev.u.reply.queue_ns = number (script);
         ev.u.reply.load = load (script);
@@ -153,7 +205,9 @@ static struct tied_client_event read_event (struct world *world, struct script *
         ev.u.reject.load = load (script);
         break;
     case TIED_CLIENT_EV_WELCOME:
-        ev.u.welcome.incarnation = byte (script) % 8;
+        flags = byte (script);
+        ev.u.welcome.incarnation = flags % 8;
+        ev.u.welcome.modes = flags >= 0x80 ? flags >> 3 : TIED_WIRE_MODES;
         ev.u.welcome.id_matches = byte (script) % 16 != 0;
         ev.u.welcome.echo = ti_time_sub (world->now, number (script));
         ev.u.welcome.load = load (script);
@@ -188,11 +242,13 @@ static void read_options (struct script *script, struct tied_client_core_options
     options->calls_max = 1 + byte (script) % CALLS;
     options->replicas_max = REPLICAS;
     options->copies_max = 1 + byte (script) % TIED_COPIES_MAX;
-    options->pick = byte (script) % 3;
+    options->methods_max = METHODS;
+    options->pick = byte (script) % 4;
     options->pick_samples = 2 + byte (script) % 3;
     options->min_remaining_ns = byte (script) % 2 ? TIED_MS (1) : 0;
     options->heartbeat_ns = TIED_MS (1 + byte (script));
     options->heartbeat_misses = 1 + byte (script) % 3;
+    options->probation_milli = options->heartbeat_misses == 1 ? 2000 : 0;
 }
 
 static void end (struct world *world)
@@ -204,6 +260,7 @@ static void end (struct world *world)
     ev.type = TIED_CLIENT_EV_TIMEOUT;
     while (tied_client_core_live_calls (world->core) > 0)
         step (world, &ev);
+    tied_client_core_check (world->core);
     TI_ASSERT (tied_client_core_copies_in_flight (world->core) == 0);
 }
 
@@ -222,10 +279,17 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     }
     world->core = tied_client_core_init (memory, bytes, &options);
     TI_ASSERT (world->core != NULL);
+    if (options.seed % 2 == 0)
+        set_free_policy (world->core);
     world->now = number (&script);
     for (uint32_t i = 0; i < REPLICAS; i++)
         TI_ASSERT (tied_client_core_add_replica (world->core) == (int)i);
     while (script.left > 0) {
+        if (*script.data % 12 == 0) {
+            (void)byte (&script);
+            change_settings (world, &script);
+            continue;
+        }
         const struct tied_client_event ev = read_event (world, &script);
         if (byte (&script) % 4 == 0)
             world->now = ti_time_add (world->now, number (&script));
