@@ -5,14 +5,15 @@
     /usr/bin/python3 tests/fuzz/seed_client_step.py [DIRECTORY]
                                                 (default: corpus/client_step beside this file)
 
-The format is that of read_options () and read_event () in fuzz_client_step.c. The files are kept in
+The format is that of read_options (), read_event () and change_settings () in fuzz_client_step.c. The files are kept in
 the repository, so this runs only when the format changes.
 """
 import pathlib
 import sys
 
-SINGLE, TIED = 0, 1
-BUSY, DRAINING, STALE = 1, 4, 8
+SINGLE, TIED, PARK, EXCLUSIVE, AS_SET = 0, 1, 2, 3, 4
+BUSY, DRAINING, STALE, DENIED = 1, 4, 8, 11
+AUTO = 3
 NEVER = b"\xff" * 9
 NONE = b"\x00\x00"
 LOAD = b"\x02\x01" + NONE
@@ -30,8 +31,16 @@ def submit(mode: int = TIED, deadline: bytes = NEVER, stagger: bytes = NONE,
     return event(1, 0, bytes([token, mode, 1]) + deadline + stagger)
 
 
-def reply(of: int, flags: int = 0) -> bytes:
-    return event(3, of, bytes([0, flags]) + NONE + LOAD)
+def reply(of: int, flags: int = 0, status: int = 0) -> bytes:
+    return event(3, of, bytes([status, flags]) + NONE + LOAD)
+
+
+def settings(mode: int = TIED, bits: int = 1, hedge: int = 0, terms: bytes = b"",
+             waits: int = 0) -> bytes:
+    """Of method 0, or 1 with bit 0x80; the budget allows what it can, and is full after one call."""
+    budget = bytes([0, 250, 0, 0, 0])
+    return (bytes([0, bits, mode]) + budget + bytes([hedge, len(terms)]) + terms
+            + bytes([0, 0, 0, waits]))
 
 
 def reject(of: int, reason: int) -> bytes:
@@ -67,7 +76,7 @@ STOP = event(10, 0, b"\xff")
 
 
 def script(*events: bytes, copies_max: int = 4, min_remaining: int = 0, sequence: int = 0) -> bytes:
-    options = bytes([sequence, 1, 7, copies_max - 1, 0, 0, min_remaining, 19, 1])
+    options = bytes([sequence, 2, 7, copies_max - 1, 0, 0, min_remaining, 19, 1])
     return options + MS_1 + b"".join(events)
 
 
@@ -99,6 +108,19 @@ SEEDS = {
     "restart_under_us": script(TWO, submit(SINGLE), up(0, 5), up(1, 6), reply(1)),
     "silence": script(TWO, submit(), *[later(b"\x16\x06") for _ in range(4)], pong(0), reply(1)),
     "given_up": script(TWO, submit(), cancel(0), reply(0), reply(1), sequence=1),
+    "parked_pair": script(TWO, submit(PARK), reply(1, 1)),
+    "exclusive_pair": script(TWO, submit(EXCLUSIVE, deadline=DEADLINE), reply(1), reply(0)),
+    "exclusive_refused_then_alone": script(THREE, submit(EXCLUSIVE, deadline=DEADLINE),
+                                           reject(0, BUSY), reject(1, DENIED), reply(2)),
+    "exclusive_lost_and_waited_for": script(TWO, submit(EXCLUSIVE, deadline=DEADLINE), down(0),
+                                            reject(1, DENIED), later(DEADLINE)),
+    "error_waits_for_the_other": script(TWO, settings(waits=1), submit(AS_SET),
+                                        reply(0, 0, 2), reply(1)),
+    "hedge_as_set": script(THREE, settings(SINGLE, 1, 1, b"\x04"), submit(AS_SET), reply(0),
+                           submit(AS_SET), later(b"\x14\x04"), reply(2)),
+    "automatic_hedge": script(TWO, settings(SINGLE, 1, AUTO), submit(AS_SET), reply(0),
+                              submit(AS_SET), reply(1), submit(AS_SET), later(MS_1), reply(2)),
+    "method_switched_off": script(TWO, settings(TIED, 0x8f), submit(0x40), reply(0)),  # 0x40 % 5: as set
     "stopped": script(TWO, submit(), submit(token=1), submit(token=2), STOP, submit(token=3)),
 }
 
