@@ -111,17 +111,45 @@ void ti_client_methods_set_off (struct ti_client_methods *self,
     }
 }
 
+static struct tied_view view_of (const char *name)
+{
+    return (struct tied_view){name, strlen (name)};
+}
+
+static bool is_spare (const struct ti_client_method *method)
+{
+    return !method->is_own && !method->is_used;
+}
+
+/* Take a name away that needs its number no more. NO_NUMBER if there is none. */
+static uint32_t free_one (struct ti_client_methods *self)
+{
+    uint32_t number = 1;
+
+    while (number < self->count && !is_spare (&self->methods[number]))
+        number++;
+    if (number >= self->count)
+        return NO_NUMBER;
+    memset (self->methods[number].name, 0, sizeof self->methods[number].name);
+    /* A hole would end the search for names that lie behind it. */
+    memset (self->index, 0, ((size_t)self->mask + 1) * sizeof *self->index);
+    for (uint32_t other = 1; other < self->count; other++)
+        if (other != number)
+            self->index[place_of (self, view_of (self->methods[other].name))] =
+                (uint16_t)(other + 1);
+    return number;
+}
+
 static uint32_t
 add (struct ti_client_methods *self, tied_client_core_t *core, struct tied_view name)
 {
-    const uint32_t number = self->count;
+    const uint32_t number = self->count < self->max ? self->count++ : free_one (self);
 
-    if (number == self->max)
+    if (number == NO_NUMBER)
         return NO_NUMBER;
     TI_ASSERT (name.size <= TIED_NAME_MAX);
     self->index[place_of (self, name)] = (uint16_t)(number + 1);
     memcpy (self->methods[number].name, name.data, name.size);
-    self->count++;
     inherit (self, core, number);
     return number;
 }
@@ -134,8 +162,10 @@ uint32_t ti_client_methods_use (struct ti_client_methods *self,
 
     if (number == NO_NUMBER)
         number = add (self, core, name);
-    if (number != NO_NUMBER)
+    if (number != NO_NUMBER) {
+        self->methods[number].is_used = true;
         return number;
+    }
     self->overflows++;
     return 0;
 }
@@ -170,23 +200,37 @@ void ti_client_methods_unset (struct ti_client_methods *self,
     inherit (self, core, number);
 }
 
-static struct tied_view view_of (const char *name)
+/* Whether the names have room, if those that are kept are the used ones and these. */
+static bool has_room (struct ti_client_methods *self, const struct ti_policies *policies)
 {
-    return (struct tied_view){name, strlen (name)};
+    uint32_t kept = 1;
+
+    for (uint32_t number = 1; number < self->count; number++)
+        kept += self->methods[number].is_used;
+    for (uint32_t i = 0; i < policies->count; i++) {
+        const uint32_t number = ti_client_methods_find (self, view_of (policies->items[i].name));
+
+        kept += number == NO_NUMBER || (number != 0 && !self->methods[number].is_used);
+    }
+    return kept <= self->max;
 }
 
 int ti_client_methods_replace (struct ti_client_methods *self,
                                tied_client_core_t *core,
                                const struct ti_policies *policies)
 {
-    uint32_t added = 0;
-
-    for (uint32_t i = 0; i < policies->count; i++)
-        added += ti_client_methods_find (self, view_of (policies->items[i].name)) == NO_NUMBER;
-    if (added > self->max - self->count)
+    if (!has_room (self, policies))
         return TIED_ERR_FULL;
     for (uint32_t number = 1; number < self->count; number++)
         self->methods[number].is_own = false;
+    /* Those that are there keep their numbers: none of them is spare when the first newcomer needs
+       one. */
+    for (uint32_t i = 0; i < policies->count; i++) {
+        const uint32_t number = ti_client_methods_find (self, view_of (policies->items[i].name));
+
+        if (number != NO_NUMBER)
+            self->methods[number].is_own = true;
+    }
     /* "*" comes first, so that it reaches all others before they get their own. */
     for (uint32_t i = 0; i < policies->count; i++)
         if (ti_client_methods_set (self, core, view_of (policies->items[i].name),

@@ -2,7 +2,9 @@
 /*
  * Method names and the numbers that the core knows them by. Number 0 is "*": what no other number
  * stands for. A name gets a number of its own when it is first used or given settings, while there
- * are numbers left; what it is not given it inherits from "*", also when that changes later.
+ * are numbers left; what it is not given it inherits from "*", also when that changes later. A name
+ * that no call has used and that has no settings any more gives its number to a newcomer when all
+ * are taken: what was learned is of the number, and of such a one nothing was.
  *
  * Used under the client's lock.
  */
@@ -16,8 +18,9 @@
 
 struct ti_client_method {
     char name[TIED_NAME_MAX + 1];
-    bool is_own; /* has settings of its own; else those of "*" */
-    bool is_off; /* as the settings say, whatever the switch of the whole client */
+    bool is_own;  /* has settings of its own; else those of "*" */
+    bool is_used; /* a call was made */
+    bool is_off;  /* as the settings say, whatever the switch of the whole client */
 };
 
 struct ti_client_methods {

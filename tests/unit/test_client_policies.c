@@ -137,12 +137,13 @@ static void a_file_with_too_many_names_changes_nothing (void **state)
     (void)state;
     struct file file = make_file ("methods: {\"*\": {extra_load: 3%}, a: {}, b: {}}");
     tied_client_t *client = make_client (3);
-    struct tied_policy own;
+    struct tied_call call;
     char text[TIED_POLICIES_ERROR_MAX];
 
-    tied_policy_init (&own);
-    CHECK_I64 (tied_client_set_policy (client, "c", &own), ==, 0);
-    /* Three names fit, but "c" has a number already. */
+    CHECK_I64 (tied_client_start (client), ==, 0);
+    tied_call_init (&call, "c", NULL, 0);
+    CHECK_I64 (tied_client_submit (client, &call, NULL), ==, 0);
+    /* Three names fit, but "c" was used. */
     CHECK_I64 (tied_client_load_policies (client, file.path, text, sizeof text), ==, TIED_ERR_FULL);
     CHECK_TRUE (strstr (text, "methods_max") != NULL);
     CHECK_U64 (policy_of (client, "*").extra_load_ppm, ==, 50000);
@@ -152,6 +153,46 @@ static void a_file_with_too_many_names_changes_nothing (void **state)
     write_file (&file, "methods: {c: {extra_load: 3%}, a: {}}");
     load (client, &file);
     CHECK_U64 (policy_of (client, "c").extra_load_ppm, ==, 30000);
+    tied_client_destroy (&client);
+    unlink (file.path);
+}
+
+/* What was learned of a method stays; of one that no call was made of nothing was. */
+static void names_that_were_never_used_make_room_for_others (void **state)
+{
+    (void)state;
+    struct file file = make_file ("methods: {a: {extra_load: 1%}, b: {extra_load: 2%}}");
+    tied_client_t *client = make_client (4);
+    struct tied_client_method method;
+    struct tied_policy own;
+    struct tied_call call;
+    char text[64];
+
+    CHECK_I64 (tied_client_start (client), ==, 0);
+    tied_call_init (&call, "b", NULL, 0);
+    CHECK_I64 (tied_client_submit (client, &call, NULL), ==, 0);
+    load (client, &file);
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf (text, sizeof text, "methods: {x%d: {extra_load: 3%%}, y: {}}", i);
+        write_file (&file, text);
+        load (client, &file);
+        (void)snprintf (text, sizeof text, "x%d", i);
+        CHECK_U64 (policy_of (client, text).extra_load_ppm, ==, 30000);
+        CHECK_U64 (policy_of (client, "y").mode, ==, TIED_MODE_SINGLE);
+        CHECK_U64 (policy_of (client, "b").extra_load_ppm, ==, 50000);
+        CHECK_U64 (method_of (client, "b").counters.calls, ==, 1);
+        CHECK_I64 (tied_client_method (client, "a", &method), ==, TIED_ERR_ABSENT);
+    }
+    /* The same for settings that were given and taken away one by one. */
+    write_file (&file, "methods: {}");
+    load (client, &file);
+    tied_policy_init (&own);
+    for (int i = 0; i < 100; i++) {
+        (void)snprintf (text, sizeof text, "z%d", i);
+        CHECK_I64 (tied_client_set_policy (client, text, &own), ==, 0);
+        CHECK_I64 (tied_client_reset_policy (client, text), ==, 0);
+    }
+    CHECK_U64 (method_of (client, "b").counters.calls, ==, 1);
     tied_client_destroy (&client);
     unlink (file.path);
 }
@@ -387,6 +428,7 @@ int main (void)
         cmocka_unit_test (a_file_gives_methods_their_settings_and_takes_them_away),
         cmocka_unit_test (a_broken_file_keeps_the_old_settings),
         cmocka_unit_test (a_file_with_too_many_names_changes_nothing),
+        cmocka_unit_test (names_that_were_never_used_make_room_for_others),
         cmocka_unit_test (the_kill_switch_reaches_every_method_at_once),
         cmocka_unit_test (off_of_a_method_survives_the_kill_switch),
         cmocka_unit_test (a_hedge_that_is_waited_for_is_not_sent_after_the_kill_switch),

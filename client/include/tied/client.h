@@ -547,7 +547,7 @@ tied_client_replica (tied_client_t *self, const char *id, struct tied_client_rep
  * @param method  a method name, or "*"
  * @param policy  copied
  * @return 0; TIED_ERR_INVAL (a name or field out of range, see tied_policy_check ()); TIED_ERR_FULL
- * (methods_max names are in use)
+ * (methods_max names have settings or were used)
  *
  * Ownership: copies.
  * Thread: any.
