@@ -219,9 +219,8 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
     const uint32_t token = submit->token;
     struct ti_call *call = ti_call_at (self, token);
     struct ti_method_verdict verdict = judge (self, submit);
-    const bool is_exclusive = verdict.mode == TIED_MODE_EXCLUSIVE;
     /* Only its deadline may end an exclusive pair, whose copies may be gone without a word. */
-    if (is_exclusive && submit->deadline == TIED_NEVER) {
+    if (verdict.mode == TIED_MODE_EXCLUSIVE && submit->deadline == TIED_NEVER) {
         verdict.mode = TIED_MODE_SINGLE;
         verdict.not_tied = TIED_NOT_SENT_NO_SIBLING;
     }
@@ -242,7 +241,7 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
                              .kept_copy = TI_NO_COPY,
                              .is_live = true};
     ti_race_init (&call->race, verdict.is_idempotent, copies_max);
-    call->race.is_exclusive = is_exclusive;
+    call->race.is_exclusive = verdict.is_exclusive;
     *ti_slot_at (self, call->sequence) = (struct ti_slot){.sequence = call->sequence,
                                                           .token = token,
                                                           .method = (uint16_t)submit->method,

@@ -311,6 +311,7 @@ void ti_method_begin (struct ti_method *self,
         ti_governor_depth (&self->governor, wish->depth_milli, now);
     const uint32_t mode = wish->mode == TIED_MODE_POLICY ? self->policy.mode : wish->mode;
     *out = (struct ti_method_verdict){.mode = mode,
+                                      .is_exclusive = mode == TIED_MODE_EXCLUSIVE,
                                       .is_idempotent =
                                           mode != TIED_MODE_EXCLUSIVE &&
                                           (wish->is_idempotent || self->policy.is_idempotent),

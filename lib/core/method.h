@@ -79,6 +79,7 @@ struct ti_method_wish {
 struct ti_method_verdict {
     uint32_t mode;            /* enum tied_mode */
     bool is_idempotent;       /* the call's or the method's declaration */
+    bool is_exclusive;        /* that mode was wished, and holds for a copy alone as well */
     uint8_t not_tied;         /* enum tied_not_sent: why the mode is SINGLE, though another was
                                  wished */
     uint8_t not_hedged;       /* the same for the hedge; NONE if there is one or none was wished */

@@ -201,6 +201,33 @@ static void without_a_deadline_an_exclusive_call_is_one_copy (void **state)
     rig_stop (&rig);
 }
 
+/* What stops its second copy does not make it a call that may be forgotten to run once. */
+static void an_exclusive_call_that_may_not_be_tied_stays_exclusive (void **state)
+{
+    struct tied_policy policy;
+    struct rig rig;
+
+    (void)state;
+    tied_policy_init (&policy);
+    policy.is_off = true;
+    setup (&rig, TIED_WIRE_MODES);
+    CHECK_I64 (tied_client_core_set_policy (rig.core, 0, &policy), ==, 0);
+    submit (&rig, TIED_MODE_EXCLUSIVE, DEADLINE);
+    rig_advance (&rig, rig.now + 2 * STAGGER);
+    CHECK_U64 (requests (&rig), ==, 1);
+    CHECK_U64 (request (&rig, 0)->u.request.flags, ==, TIED_REQUEST_EXCLUSIVE);
+    /* Refused it has not run: it gets its last try, as with two copies that are refused. */
+    refuse (&rig, 0, TIED_REJECT_FULL);
+    CHECK_U64 (requests (&rig), ==, 2);
+    CHECK_U64 (request (&rig, 1)->u.request.flags, ==, TIED_REQUEST_EXCLUSIVE | TIED_REQUEST_LAST);
+    rig_link (&rig, request (&rig, 1)->replica, false);
+    CHECK_U64 (requests (&rig), ==, 2);
+    CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_UNAVAILABLE);
+    CHECK_TRUE (rig_done (&rig)->may_have_executed);
+    CHECK_U64 (rig_done (&rig)->not_sent, ==, TIED_NOT_SENT_OFF);
+    rig_stop (&rig);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +239,7 @@ int main (void)
         cmocka_unit_test (stale_counts_as_lost),
         cmocka_unit_test (an_exclusive_call_is_never_hedged),
         cmocka_unit_test (without_a_deadline_an_exclusive_call_is_one_copy),
+        cmocka_unit_test (an_exclusive_call_that_may_not_be_tied_stays_exclusive),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
