@@ -185,7 +185,8 @@ int main (int argc, char **argv)
          .value = &app.policies,
          .argument = "POLICY",
          .help =
-             "single, tied or tied:STAGGER, with +hedge:RULE for one more copy of a call that "
+             "single, tied or tied:STAGGER, park and exclusive in the same way, and the first two "
+             "with +hedge:RULE for one more copy of a call that "
              "is pending so long: single+hedge:10ms, or p95 and auto, which learn the delay and "
              "cost at most 5% of the calls unless @SHARE follows, as in tied+hedge:auto@2%; "
              "with /governed or /ungoverned, and with /random, /informed or "
