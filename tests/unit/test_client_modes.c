@@ -151,6 +151,32 @@ static void CL_20_a_lost_copy_is_waited_for_and_never_sent_again (void **state)
     }
 }
 
+/* The refused one has not run, but the lost one may have: nothing is tried again, whatever the
+ * reason of the refusal. */
+static void CL_20_a_refusal_after_a_loss_ends_an_exclusive_call (void **state)
+{
+    static const uint8_t reasons[] = {TIED_REJECT_BUSY, TIED_REJECT_DRAINING};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof reasons; i++) {
+        struct rig rig;
+
+        setup (&rig, TIED_WIRE_MODES);
+        CHECK_I64 (tied_client_core_add_replica (rig.core), ==, 2);
+        greet (&rig, 2, 13, TIED_WIRE_MODES);
+        submit (&rig, TIED_MODE_EXCLUSIVE, DEADLINE);
+        rig_advance (&rig, rig.now + 2 * STAGGER);
+        CHECK_U64 (requests (&rig), ==, 2);
+        rig_link (&rig, request (&rig, 0)->replica, false);
+        CHECK_U64 (rig_count (&rig, TIED_CLIENT_ACT_COMPLETE), ==, 0);
+        refuse (&rig, 1, reasons[i]);
+        CHECK_U64 (requests (&rig), ==, 2);
+        CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_UNAVAILABLE);
+        CHECK_TRUE (rig_done (&rig)->may_have_executed);
+        rig_stop (&rig);
+    }
+}
+
 static void stale_counts_as_lost (void **state)
 {
     struct rig rig;
@@ -236,6 +262,7 @@ int main (void)
         cmocka_unit_test (an_exclusive_call_is_one_copy_where_a_replica_does_not_know_the_mode),
         cmocka_unit_test (a_refused_owner_leaves_the_other_copy_alone),
         cmocka_unit_test (CL_20_a_lost_copy_is_waited_for_and_never_sent_again),
+        cmocka_unit_test (CL_20_a_refusal_after_a_loss_ends_an_exclusive_call),
         cmocka_unit_test (stale_counts_as_lost),
         cmocka_unit_test (an_exclusive_call_is_never_hedged),
         cmocka_unit_test (without_a_deadline_an_exclusive_call_is_one_copy),
