@@ -210,20 +210,34 @@ static enum tied_reject why_not (const tied_replica_core_t *self,
     return limit != TIED_REJECT_NONE ? limit : verdict;
 }
 
-/* A copy of mode park that meets its tombstone has a place. */
+/* A copy of mode park that meets its tombstone is to be parked, if there is a place. */
 static bool may_park (const tied_replica_core_t *self,
                       const struct tied_replica_request *request,
                       tied_duration_t remaining_ns)
 {
     return (request->flags & (TIED_REQUEST_PARK | TIED_REQUEST_EXCLUSIVE)) == TIED_REQUEST_PARK &&
            is_tied (request) && request->verdict == TIED_REJECT_NONE && remaining_ns > 0 &&
-           ti_replica_can_park (self);
+           !self->is_draining;
+}
+
+/* What had no place is told from what its sibling needs no more. */
+static void count_tombstoned (tied_replica_core_t *self,
+                              const struct tied_replica_request *request,
+                              bool has_no_place)
+{
+    const uint32_t index = ti_recent_find (&self->recent, request->call, request->copy);
+
+    self->counters.tombstoned++;
+    if (has_no_place && !ti_recent_note (&self->recent, index)->is_done)
+        self->counters.park_full++;
 }
 
 void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_request *request)
 {
     struct tied_replica_counters *counters = &self->counters;
     bool is_once = is_exclusive (request);
+    bool is_to_park;
+    bool can_park;
     struct arriving arriving;
     enum ti_arrival arrival;
     tied_time_t tombstone_at = 0;
@@ -252,14 +266,15 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
             refuse (self, request, TIED_REJECT_STALE);
         return;
     }
-    arrival = ti_tie_arrive (&self->queue, &self->recent, request,
-                             may_park (self, request, arriving.remaining_ns), &tombstone_at);
+    is_to_park = may_park (self, request, arriving.remaining_ns);
+    can_park = is_to_park && ti_replica_can_park (self);
+    arrival = ti_tie_arrive (&self->queue, &self->recent, request, can_park, &tombstone_at);
     switch (arrival) {
     case TI_ARRIVAL_DUPLICATE:
         counters->duplicate_request++;
         return;
     case TI_ARRIVAL_TOMBSTONED:
-        counters->tombstoned++;
+        count_tombstoned (self, request, is_to_park && !can_park);
         return;
     case TI_ARRIVAL_MERGED:
         counters->merged++;

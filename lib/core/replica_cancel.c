@@ -76,7 +76,7 @@ static void stand_back (tied_replica_core_t *self, uint32_t slot)
     } else if (ti_replica_can_park (self)) {
         ti_replica_park (self, slot, self->now);
     } else {
-        self->counters.park_full++;
+        self->counters.park_full += !self->is_draining;
         ti_replica_drop (self, slot);
     }
 }
@@ -125,7 +125,7 @@ void ti_replica_send_failed (tied_replica_core_t *self,
         return;
     slot = ti_queue_slot (&self->queue, index);
     if (slot->flags & TI_SLOT_TOLD) {
-        slot->flags &= (uint8_t)~TI_SLOT_TOLD;
+        slot->flags &= (uint16_t)~TI_SLOT_TOLD;
         self->counters.started_unsent++;
     }
 }

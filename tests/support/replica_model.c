@@ -622,17 +622,18 @@ static bool meet_note (struct model *self,
                        uint32_t slot)
 {
     struct model_note *note = find_note (self, r->call, r->copy);
+    const bool is_to_park = is_tied (r) && !is_once (r) && (r->flags & TIED_REQUEST_PARK) &&
+                            r->verdict == TIED_REJECT_NONE && left > 0 && !self->is_draining;
     tied_time_t at;
 
     if (!note || note->kind == MODEL_UNTIED)
         return false;
-    if (note->kind == MODEL_TOMBSTONE && !note->is_done && is_tied (r) && !is_once (r) &&
-        (r->flags & TIED_REQUEST_PARK) && r->verdict == TIED_REJECT_NONE && left > 0 &&
-        can_park (self)) {
+    if (note->kind == MODEL_TOMBSTONE && !note->is_done && is_to_park && can_park (self)) {
         at = note->at;
         remove_note (self, note);
         park (self, admit (self, r, left, stale, slot), at);
     } else if (note->kind == MODEL_TOMBSTONE || note->kind == MODEL_GRANTED_UNSEEN) {
+        self->counters.park_full += is_to_park && !note->is_done && !can_park (self);
         note->kind = note->kind == MODEL_TOMBSTONE ? MODEL_GONE : MODEL_GRANTED;
         self->counters.tombstoned++;
     } else {
@@ -746,7 +747,7 @@ static void started (struct model *self, struct tied_call_id call, uint8_t numbe
         if (copy->is_parking && can_park (self)) {
             park (self, copy, self->now);
         } else {
-            self->counters.park_full += copy->is_parking;
+            self->counters.park_full += copy->is_parking && !self->is_draining;
             drop (self, copy);
         }
     } else if (copy) {

@@ -233,6 +233,16 @@ static void parked_copies_are_bounded (void **state)
     fixture_started (&f, 4, 0);
     (void)fixture_only (&f, TIED_REPLICA_ACT_RELEASE);
     CHECK_U64 (fixture_counters (&f)->park_full, ==, 1);
+    fixture_started (&f, 31, 0); /* nor is there a place for one that comes later than the cancel */
+    send (&f, 31, 1);
+    CHECK_U64 (f.count, ==, 0);
+    CHECK_U64 (fixture_counters (&f)->tombstoned, ==, 1);
+    CHECK_U64 (fixture_counters (&f)->park_full, ==, 2);
+    fixture_started (&f, 32, 0); /* one whose sibling has ended wants none */
+    done (&f, 32, 0);
+    send (&f, 32, 1);
+    CHECK_U64 (fixture_counters (&f)->tombstoned, ==, 2);
+    CHECK_U64 (fixture_counters (&f)->park_full, ==, 2);
     for (sequence = 10; sequence < 18; sequence++)
         fixture_send (&f, sequence, 0);
     CHECK_U64 (fixture_depth (&f), ==, 8);
@@ -242,7 +252,7 @@ static void parked_copies_are_bounded (void **state)
     fixture_started (&f, 5, 0);
     send (&f, 5, 1); /* no slot is left for it */
     CHECK_U64 (f.count, ==, 0);
-    CHECK_U64 (fixture_counters (&f)->tombstoned, ==, 1);
+    CHECK_U64 (fixture_counters (&f)->tombstoned, ==, 3);
     fixture_send (&f, 20, 0);
     fixture_reason (&f, TIED_REJECT_FULL);
     tied_replica_core_check (f.core);

@@ -102,7 +102,7 @@ struct tied_replica_core_options {
     X (park_lease)      /* back in the queue: the lease ended */                                   \
     X (park_lost)       /* back in the queue: link to the sibling lost, or untied */               \
     X (park_left)       /* cancelled, without time or client, or this replica drains */            \
-    X (park_full)       /* not parked but dropped: park_max was hit */                             \
+    X (park_full)       /* not parked but dropped or tombstoned: park_max was hit */               \
     X (done_sent)       /* TELL_DONE actions */                                                    \
     X (done_unsent)     /* the peer's link is down */                                              \
     X (done_received)                                                                              \
