@@ -118,8 +118,13 @@ static int take_key (struct builder *self, const yaml_event_t *event)
     struct ti_document *document = self->document;
     const struct ti_node *map = &document->nodes[self->stack[self->depth - 1]];
     char quoted[TI_QUOTE_MAX];
+    uint32_t line, column;
     if (event->type != YAML_SCALAR_EVENT)
         return refuse_at (self, event->start_mark, "a key is one word");
+    /* The file has none, but an escape in quotes makes one, and keys are printed. */
+    if (ti_text_fault ((const char *)event->data.scalar.value, event->data.scalar.length, &line,
+                       &column))
+        return refuse_at (self, event->start_mark, "a key with a control character inside");
     if (map->count == TI_DOCUMENT_KEYS_MAX)
         return refuse_at (self, event->start_mark, "more keys in one map than there could be");
     self->key = copy_scalar (event);

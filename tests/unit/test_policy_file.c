@@ -274,6 +274,24 @@ static void a_NUL_and_a_mark_in_the_middle_are_refused (void **state)
     CHECK_STR (why, "t.yaml:1:10: a byte order mark in the middle of the text");
 }
 
+/* What an error quotes from a file reaches a terminal. */
+static void a_control_character_that_an_escape_makes_is_refused (void **state)
+{
+    static const char *const texts[] = {"methods: {\"\\u009b31m\": {idempotent: 1}}",
+                                        "methods: {\"\\e[31m\": {idempotent: 1}}",
+                                        "methods: {\"\\x7f\": {}}"};
+    char why[TI_DOCUMENT_WHY_MAX];
+    struct ti_policies policies;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        CHECK_I64 (
+            ti_policies_read_text ("t.yaml", texts[i], strlen (texts[i]), MAX, &policies, why), ==,
+            TIED_ERR_INVAL);
+        CHECK_TRUE (strstr (why, "a key with a control character inside") != NULL);
+    }
+}
+
 static void no_more_names_than_there_may_be (void **state)
 {
     (void)state;
@@ -395,6 +413,7 @@ int main (void)
         cmocka_unit_test (delays_that_are_not_given_give_way),
         cmocka_unit_test (what_is_wrong_is_refused_with_its_place),
         cmocka_unit_test (a_NUL_and_a_mark_in_the_middle_are_refused),
+        cmocka_unit_test (a_control_character_that_an_escape_makes_is_refused),
         cmocka_unit_test (no_more_names_than_there_may_be),
         cmocka_unit_test (long_names_are_bounded),
         cmocka_unit_test (mutations_are_read_or_refused_with_one_line),
