@@ -279,7 +279,7 @@ static tied_client_t *make_client (const struct set *set)
     return client;
 }
 
-static void exclusive_calls_of_the_library_run_at_most_once_under_kills_and_stops (void **state)
+static void CL_20_exclusive_calls_of_the_library_run_once_at_most_under_kills (void **state)
 {
     const uint32_t rounds = (uint32_t)check_scale (24);
     const uint32_t most = 1 << 16;
@@ -324,7 +324,7 @@ static void exclusive_calls_of_the_library_run_at_most_once_under_kills_and_stop
 
 /* Clients that stand still for longer than replicas remember send the rest of what they were about
    to send when they go on. */
-static void exclusive_calls_of_bench_run_at_most_once_under_kills_and_stops (void **state)
+static void CL_20_exclusive_calls_of_bench_run_once_at_most_under_kills (void **state)
 {
     const uint64_t rounds = check_scale (8);
     char pairs[REPLICAS][80], policies[] = "/tmp/tied-exclusive-XXXXXX";
@@ -372,9 +372,8 @@ int main (int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown (
-            exclusive_calls_of_the_library_run_at_most_once_under_kills_and_stops,
-            process_teardown),
-        cmocka_unit_test_teardown (exclusive_calls_of_bench_run_at_most_once_under_kills_and_stops,
+            CL_20_exclusive_calls_of_the_library_run_once_at_most_under_kills, process_teardown),
+        cmocka_unit_test_teardown (CL_20_exclusive_calls_of_bench_run_once_at_most_under_kills,
                                    process_teardown),
     };
 
