@@ -199,9 +199,20 @@ static void judge (struct rig *rig, const struct tied_client_event *ev, uint32_t
     }
 }
 
-/* The hedge met another copy of its call: its number is free again, unless it was the last copy. */
+/* The link is down, or another instance is at its end. */
+static bool is_out_of_reach (const struct rig *rig, const struct rig_call *call, uint8_t copy)
+{
+    struct tied_client_replica replica;
+    CHECK_I64 (tied_client_core_replica (rig->core, call->replica[copy], &replica), ==, 0);
+    return replica.state == TIED_REPLICA_DOWN || replica.incarnation != call->instance[copy];
+}
+
+/* The hedge met another copy of its call: its number is free again, unless it was the last copy, or
+ * the pair is none any more. */
 static void note_never_there (const struct rig *rig, struct rig_call *call, uint8_t copy)
 {
+    if (call->tied == 2 && (is_out_of_reach (rig, call, 0) || is_out_of_reach (rig, call, 1)))
+        return;
     if (call->fate[0] != RIG_COPY_OUT || call->fate[1] != RIG_COPY_OUT || call->tied != 2 ||
         call->has_failed || call->hedges == 0 || call->hedge != copy || call->last_copy != copy ||
         call->deadline <= rig->now)

@@ -688,6 +688,29 @@ static void a_hedge_before_the_stagger_keeps_off_the_planned_sibling (void **sta
     }
 }
 
+/* The replica that says so holds copy 1: that one is not lost, though a copy was. */
+static void a_duplicate_after_a_loss_says_that_the_other_copy_is_there (void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    setup (&rig, 2);
+    hedged (&rig, TIED_MODE_TIED, DELAY);
+    advance (&rig, DELAY);
+    CHECK_U64 (requests (&rig), ==, 3);
+    CHECK_U64 (request (&rig, 2)->replica, ==, request (&rig, 1)->replica);
+    rig_link (&rig, request (&rig, 0)->replica, false);
+    CHECK_U64 (rig_counters (&rig)->copies_lost, ==, 1);
+    refuse (&rig, 2, TIED_REJECT_DUPLICATE);
+    CHECK_U64 (rig_counters (&rig)->copies_lost, ==, 1);
+    CHECK_U64 (rig_counters (&rig)->copies_rejected, ==, 1);
+    answer (&rig, 1);
+    CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_OK);
+    CHECK_U64 (rig_done (&rig)->winner_copy, ==, 1);
+    CHECK_U64 (rig_counters (&rig)->copies_won, ==, 1);
+    rig_stop (&rig);
+}
+
 static void a_hedge_before_the_stagger_brings_the_only_other_replica_both_copies (void **state)
 {
     (void)state;
@@ -825,6 +848,7 @@ int main (void)
         cmocka_unit_test (a_tied_call_is_hedged_at_a_third_instance_and_completes_once),
         cmocka_unit_test (CL_10_a_hedge_is_cancelled_though_the_sibling_was_told),
         cmocka_unit_test (a_hedge_before_the_stagger_keeps_off_the_planned_sibling),
+        cmocka_unit_test (a_duplicate_after_a_loss_says_that_the_other_copy_is_there),
         cmocka_unit_test (a_hedge_before_the_stagger_brings_the_only_other_replica_both_copies),
         cmocka_unit_test (a_hedge_resolves_the_doubt_about_a_tied_copy),
         cmocka_unit_test (CL_26_hedges_that_end_in_any_way_leave_none_in_flight),
