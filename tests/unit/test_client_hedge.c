@@ -688,6 +688,25 @@ static void a_hedge_before_the_stagger_keeps_off_the_planned_sibling (void **sta
     }
 }
 
+/* Both hold the call for long: each is asked four times, at doubling times, and no more. */
+static void a_pair_that_waits_is_asked_eight_times (void **state)
+{
+    struct rig rig;
+
+    (void)state;
+    setup (&rig, 2);
+    hedged (&rig, TIED_MODE_TIED, DELAY);
+    const tied_time_t end = rig.now + MS (400); /* before silence makes the replicas suspect */
+    for (uint32_t seen = 2; rig.now < end; advance (&rig, MS (10)))
+        for (; seen < requests (&rig); seen++)
+            refuse (&rig, seen, TIED_REJECT_DUPLICATE);
+    CHECK_U64 (requests (&rig), ==, 2 + 8);
+    answer (&rig, 0);
+    CHECK_U64 (rig_done (&rig)->outcome, ==, TIED_OUTCOME_OK);
+    CHECK_U64 (rig_done (&rig)->hedge_not_sent, ==, TIED_NOT_SENT_NO_SIBLING);
+    rig_stop (&rig);
+}
+
 /* The replica that says so holds copy 1: that one is not lost, though a copy was. */
 static void a_duplicate_after_a_loss_says_that_the_other_copy_is_there (void **state)
 {
@@ -848,6 +867,7 @@ int main (void)
         cmocka_unit_test (a_tied_call_is_hedged_at_a_third_instance_and_completes_once),
         cmocka_unit_test (CL_10_a_hedge_is_cancelled_though_the_sibling_was_told),
         cmocka_unit_test (a_hedge_before_the_stagger_keeps_off_the_planned_sibling),
+        cmocka_unit_test (a_pair_that_waits_is_asked_eight_times),
         cmocka_unit_test (a_duplicate_after_a_loss_says_that_the_other_copy_is_there),
         cmocka_unit_test (a_hedge_before_the_stagger_brings_the_only_other_replica_both_copies),
         cmocka_unit_test (a_hedge_resolves_the_doubt_about_a_tied_copy),
