@@ -51,6 +51,7 @@ void bench_method_write (const void *context, struct ti_json *json, uint32_t ind
     TIED_METHOD_COUNTER_MAP (WRITE)
 #undef WRITE
     write_ms (json, "hedge_ms", method->hedge_ns);
+    write_ms (json, "relief_ms", method->relief_ns);
     ti_json_string (json, "hedge_reason", tied_not_sent_name ((int)method->hedge_reason));
     ti_json_real (json, "hedge_share", method->hedge_share_ppm / 1e6);
     ti_json_real (json, "target", method->target_ppm / 1e6);

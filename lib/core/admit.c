@@ -40,12 +40,13 @@ void ti_admit_measure (struct ti_admit *self, tied_duration_t service_ns)
 
 enum tied_reject ti_admit_decide (const struct ti_admit *self,
                                   uint32_t depth,
+                                  uint32_t ahead,
                                   bool is_extra,
                                   tied_duration_t remaining_ns)
 {
-    tied_duration_t wait_ns = ti_admit_wait (self, depth);
+    tied_duration_t wait_ns = ti_admit_wait (self, ahead);
 
-    if (is_extra && (depth >= self->hedge_depth || wait_ns > self->hedge_wait_ns))
+    if (is_extra && (ahead >= self->hedge_depth || wait_ns > self->hedge_wait_ns))
         return TIED_REJECT_BUSY;
     if (depth >= self->queue_depth)
         return TIED_REJECT_FULL;

@@ -31,12 +31,14 @@ static inline tied_duration_t ti_admit_wait (const struct ti_admit *self, uint32
 
 /*
  * @param depth         copies that wait now
+ * @param ahead         of those, the ones that start before it
  * @param is_extra      copy number > 0 and not flagged as the last one
  * @param remaining_ns  > 0; TIED_NEVER: no deadline
  * @return TIED_REJECT_NONE, _BUSY, _FULL or _TOO_LATE
  */
 enum tied_reject ti_admit_decide (const struct ti_admit *self,
                                   uint32_t depth,
+                                  uint32_t ahead,
                                   bool is_extra,
                                   tied_duration_t remaining_ns);
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/util.h"
 
 #define TOKEN ((int64_t)TIED_PPM)
 
@@ -35,6 +36,15 @@ static bool pay (struct ti_budget *self, uint64_t *account, int64_t floor)
     return true;
 }
 
+/* What hedges have earned is reckoned when it is asked for: calls pay no time for it. */
+static void reckon_hedges (struct ti_budget *self)
+{
+    const uint64_t calls = ti_min (self->earned - self->hedges_at, UINT32_MAX);
+    self->hedges_at = self->earned;
+    self->hedges =
+        (int64_t)ti_min ((uint64_t)self->hedges + calls * self->earning, (uint64_t)self->burst);
+}
+
 static bool pay_or_refuse (struct ti_budget *self, int64_t floor)
 {
     const bool is_paid = pay (self, &self->spent, floor);
@@ -52,10 +62,12 @@ void ti_budget_change (struct ti_budget *self, const struct tied_policy *policy)
 {
     TI_ASSERT (policy->burst_milli >= 1000);
     TI_ASSERT (policy->extra_load_ppm <= TIED_PPM);
+    reckon_hedges (self);
     self->earning = policy->extra_load_ppm;
     self->burst = from_milli (policy->burst_milli);
     self->debt = from_milli (policy->debt_milli);
     set_tokens (self, self->tokens);
+    self->hedges = self->hedges < self->burst ? self->hedges : self->burst;
 }
 
 void ti_budget_earn (struct ti_budget *self)
@@ -64,9 +76,31 @@ void ti_budget_earn (struct ti_budget *self)
     set_tokens (self, self->tokens + self->earning);
 }
 
+static bool pay_hedge (struct ti_budget *self, int64_t floor)
+{
+    reckon_hedges (self);
+    if (self->hedges < TOKEN)
+        floor = INT64_MAX;
+    if (!pay_or_refuse (self, floor))
+        return false;
+    self->hedges -= TOKEN;
+    return true;
+}
+
 bool ti_budget_take (struct ti_budget *self)
 {
-    return pay_or_refuse (self, 0);
+    return pay_hedge (self, 0);
+}
+
+bool ti_budget_relieve (struct ti_budget *self)
+{
+    return pay_hedge (self, self->debt < 2 * self->burst ? -self->debt : -2 * self->burst);
+}
+
+bool ti_budget_spare (struct ti_budget *self)
+{
+    const int64_t half = self->burst / 2;
+    return pay_hedge (self, half < self->burst - TOKEN ? half : self->burst - TOKEN);
 }
 
 bool ti_budget_overdraw (struct ti_budget *self)
@@ -81,6 +115,8 @@ void ti_budget_return (struct ti_budget *self)
     /* As if it had never been taken; what came in since may now be over the burst. */
     self->tokens += TOKEN;
     set_tokens (self, self->tokens);
+    reckon_hedges (self);
+    self->hedges = self->hedges + TOKEN < self->burst ? self->hedges + TOKEN : self->burst;
 }
 
 bool ti_budget_allows_tie (struct ti_budget *self)
@@ -100,6 +136,7 @@ void ti_budget_check (const struct ti_budget *self)
 {
     TI_ASSERT (self->burst >= TOKEN);
     TI_ASSERT (self->debt >= 0);
+    TI_ASSERT (self->hedges >= 0 && self->hedges <= self->burst);
     TI_ASSERT (self->tokens <= self->burst);
     TI_ASSERT (self->tokens >= -self->debt);
     TI_ASSERT (self->earning <= TIED_PPM);

@@ -22,23 +22,25 @@
 
 /*
  * Invariants (ti_budget_check):
- * 1. -debt <= tokens <= burst;
+ * 1. -debt <= tokens <= burst; 0 <= hedges <= burst;
  * 2. tokens = income - spent - charged, in millionths, modulo 2^64;
  * so extra copies never exceed what first copies paid in by more than the debt limit, but for
  * duplicates of ties that were on their way when it was reached: they are in `unpaid`.
  */
 struct ti_budget {
-    int64_t tokens;   /* millionths */
-    int64_t burst;    /* millionths, >= TIED_PPM */
-    int64_t debt;     /* millionths, >= 0 */
-    uint32_t earning; /* millionths per first copy */
-    uint64_t income;  /* millionths that the bucket took in, modulo 2^64; what a smaller burst
-                         took away is off, what a smaller debt limit forgave is in */
-    uint64_t earned;  /* first copies */
-    uint64_t spent;   /* tokens that hedges, re-issues and last tries took */
-    uint64_t charged; /* tokens for duplicates */
-    uint64_t unpaid;  /* duplicates that met the debt limit */
-    uint64_t refused; /* hedges, re-issues and ties that it did not allow */
+    int64_t tokens;     /* millionths */
+    int64_t hedges;     /* millionths that hedges alone would have left; as of hedges_at */
+    uint64_t hedges_at; /* first copies that are in it */
+    int64_t burst;      /* millionths, >= TIED_PPM */
+    int64_t debt;       /* millionths, >= 0 */
+    uint32_t earning;   /* millionths per first copy */
+    uint64_t income;    /* millionths that the bucket took in, modulo 2^64; what a smaller burst
+                           took away is off, what a smaller debt limit forgave is in */
+    uint64_t earned;    /* first copies */
+    uint64_t spent;     /* tokens that hedges, re-issues and last tries took */
+    uint64_t charged;   /* tokens for duplicates */
+    uint64_t unpaid;    /* duplicates that met the debt limit */
+    uint64_t refused;   /* hedges, re-issues and ties that it did not allow */
 };
 
 void ti_budget_init (struct ti_budget *self, const struct tied_policy *policy);
@@ -49,6 +51,12 @@ void ti_budget_change (struct ti_budget *self, const struct tied_policy *policy)
 void ti_budget_earn (struct ti_budget *self);
 /* Take one for a hedge, if there is one. */
 bool ti_budget_take (struct ti_budget *self);
+/* The same for one that relieves (relief.h): what duplicates of ties and re-issues took counts only
+ * as far as twice the burst, which is more than ties go, so that they cannot keep it from going. It
+ * gets no more than hedges have earned. */
+bool ti_budget_relieve (struct ti_budget *self);
+/* The same for one that relieves nobody where others do: half of the burst is left to those. */
+bool ti_budget_spare (struct ti_budget *self);
 /* Take one for a re-issue or last try, if the debt allows. */
 bool ti_budget_overdraw (struct ti_budget *self);
 /* Give back what a copy cost that did not leave the process. */

@@ -235,6 +235,8 @@ void ti_client_submit (ti_core *self, const struct tied_client_submit *submit)
                                                ? policy->stagger_ns
                                                : submit->stagger_ns,
                              .affinity = submit->affinity,
+                             .relief_due = TIED_NEVER,
+                             .may_relieve = verdict.may_relieve,
                              .sibling = TIED_NO_REPLICA,
                              .method = (uint16_t)submit->method,
                              .mode = (uint8_t)verdict.mode,
@@ -292,5 +294,7 @@ void ti_client_timer (ti_core *self, uint32_t token)
         (void)ti_client_send_sibling (self, token, false);
     if (call->race.is_hedge_planned && call->hedge_due <= self->now)
         ti_client_send_hedge (self, token);
+    if (call->relief_due <= self->now)
+        ti_client_look_for_relief (self, token);
     ti_client_schedule (self, token);
 }

@@ -61,6 +61,8 @@ static void check_call (const ti_core *self, uint32_t token)
     const tied_time_t due = ti_client_due (call);
     TI_ASSERT (!call->race.is_hedge_planned || call->hedge_not_sent == TIED_NOT_SENT_NONE);
     TI_ASSERT (!call->race.is_hedge_planned || call->race.sent != 0 || call->is_waiting);
+    TI_ASSERT (call->relief_due == TIED_NEVER || call->may_relieve);
+    TI_ASSERT (!call->may_relieve || call->race.is_idempotent);
     TI_ASSERT (ti_heap_has (&self->due, token) == (due != TIED_NEVER));
     TI_ASSERT (due == TIED_NEVER || ti_heap_time (&self->due, token) == due);
 }
@@ -176,11 +178,14 @@ static void add_call (const ti_core *self, struct hash *hash, uint32_t token)
     add (hash, race->is_planned ? call->stagger_due - self->now : 0);
     add (hash, race->is_hedge_planned && race->sent ? call->hedge_due - self->now : 0);
     add (hash, call->hedge_ns);
+    add_time (self, hash, call->relief_due);
     add (hash, (uint64_t)call->method << 32 | (uint64_t)call->kept_copy << 16 | call->hedge_tries);
     add (hash, race->failed);
     add (hash, race->is_hedge_planned || race->hedged ? self->now - call->first_sent : 0);
     add (hash, (uint64_t)call->hedge_not_sent << 24 | (uint64_t)race->hedged << 8 |
-                   (uint64_t)call->is_hedge_unpaid << 1 | (uint64_t)race->is_hedge_planned);
+                   (uint64_t)call->hedge_against << 32 | (uint64_t)call->may_relieve << 3 |
+                   (uint64_t)call->is_shadowed << 2 | (uint64_t)call->is_hedge_unpaid << 1 |
+                   (uint64_t)race->is_hedge_planned);
     add (hash, (uint64_t)race->sent << 48 | (uint64_t)race->alive << 32 |
                    (uint64_t)race->tied << 16 | race->lost);
     add (hash, (uint64_t)race->refused << 48 | (uint64_t)race->unsent << 32 |

@@ -94,8 +94,11 @@ void ti_client_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent
 /* A hedge that is still planned was not needed, or had no first copy to follow. */
 static void drop_hedge (ti_core *self, struct ti_call *call)
 {
-    if (!call->race.is_hedge_planned)
+    if (!call->race.is_hedge_planned) {
+        if (call->hedge_against && !call->race.hedged)
+            ti_client_hedge_not_sent (self, call, (enum tied_not_sent)call->hedge_against);
         return;
+    }
     if (call->is_hedge_unpaid)
         ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_BUDGET);
     else
@@ -243,19 +246,26 @@ static tied_duration_t since_hedge (ti_core *self, uint32_t token)
 }
 
 /* What the method learns from the end of a call. */
-static void report (ti_core *self, uint32_t token, uint32_t outcome, uint32_t won)
+static void
+report (ti_core *self, uint32_t token, uint32_t outcome, uint32_t won, tied_duration_t service_ns)
 {
     const struct ti_call *call = ti_call_at (self, token);
     const struct ti_race *race = &call->race;
     const uint16_t pair = TI_RACE_BIT (0) | TI_RACE_BIT (1);
-    const struct ti_method_end end = {.outcome = outcome,
-                                      .was_sent = race->sent != 0,
-                                      .was_tied = (race->tied & pair) == pair,
-                                      .was_lost = race->lost != 0,
-                                      .was_hedged = race->hedged != 0,
-                                      .hedge_won = won < 16 && (race->hedged & TI_RACE_BIT (won)),
-                                      .since_first = self->now - call->first_sent,
-                                      .since_hedge = since_hedge (self, token)};
+    const bool is_hedge = won < 16 && (race->hedged & TI_RACE_BIT (won));
+    const struct ti_method_end end = {
+        .outcome = outcome,
+        .was_sent = race->sent != 0,
+        .was_tied = (race->tied & pair) == pair,
+        .was_lost = race->lost != 0,
+        .was_hedged = race->hedged != 0,
+        .hedge_won = is_hedge,
+        .since_first = self->now - call->first_sent,
+        .since_hedge = since_hedge (self, token),
+        .was_relieved = call->is_relieved && (race->hedged & ~race->refused),
+        .since_shadow = call->is_shadowed ? self->now - call->hedge_due : 0,
+        .service_ns = service_ns,
+        .ran_ns = is_hedge || won >= 16 ? ti_client_ran (self, token) : 0};
     ti_method_end (ti_method_at (self, call->method), &end, self->now);
 }
 
@@ -314,7 +324,7 @@ void ti_client_complete (ti_core *self,
         winner_copy = reply->u.reply.copy;
     }
     count_outcome (self, outcome);
-    report (self, token, outcome, winner_copy);
+    report (self, token, outcome, winner_copy, done->service_ns);
     send_cancels (self, token, cancel_reason (outcome), done->winner, winner_copy, dropped);
     retire_all (self, token, outcome, winner_copy);
     ti_client_stop_waiting (self, token);

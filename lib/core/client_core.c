@@ -49,11 +49,14 @@ static void late_reply (ti_core *self, struct tied_call_id id, uint8_t copy)
 /* What an answer tells of the way and of the service, if it can be true. */
 static void measure (ti_core *self, uint32_t token, const struct tied_client_event *ev)
 {
-    const tied_duration_t took =
-        ti_time_sub (self->now, ti_copy_at (self, token, ev->u.reply.copy)->sent);
+    const tied_time_t sent = ti_copy_at (self, token, ev->u.reply.copy)->sent;
+    const tied_duration_t took = ti_time_sub (self->now, sent);
     const tied_duration_t own = ti_time_add (ev->u.reply.queue_ns, ev->u.reply.service_ns);
     if (own > took)
         return;
+    if (ev->u.reply.copy <= 1)
+        ti_fifo_answered (&ti_replica_at (self, ev->replica)->fifo, sent, ev->u.reply.queue_ns,
+                          ev->u.reply.service_ns, self->now);
     ti_delay_call (&ti_replica_at (self, ev->replica)->delay, took - own);
     ti_stagger_served (&self->stagger, ev->u.reply.service_ns);
 }

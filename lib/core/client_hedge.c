@@ -29,6 +29,8 @@
 void ti_client_hedge_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason)
 {
     call->race.is_hedge_planned = false;
+    call->relief_due = TIED_NEVER;
+    call->may_relieve = false;
     if (call->hedge_not_sent != TIED_NOT_SENT_NONE)
         return;
     call->hedge_not_sent = (uint8_t)reason;
@@ -39,6 +41,10 @@ void ti_client_plan_hedge (ti_core *self, uint32_t token, const struct ti_method
 {
     struct ti_call *call = ti_call_at (self, token);
     const bool is_tied = ti_is_pair (call) && ti_race_has_room_to_tie (&call->race);
+    if (verdict->not_hedged && verdict->may_relieve) {
+        call->hedge_against = verdict->not_hedged;
+        return;
+    }
     if (verdict->not_hedged) {
         ti_client_hedge_not_sent (self, call, (enum tied_not_sent)verdict->not_hedged);
         return;
@@ -59,6 +65,8 @@ void ti_client_plan_hedge (ti_core *self, uint32_t token, const struct ti_method
 void ti_client_start_hedge_delay (ti_core *self, struct ti_call *call)
 {
     call->hedge_due = ti_time_add (self->now, call->hedge_ns);
+    if (call->may_relieve)
+        ti_client_start_relief_delay (self, call);
 }
 
 /* Of a tied pair that is still one: the replica to ask, or TIED_NO_REPLICA. */
@@ -112,19 +120,27 @@ void ti_client_send_hedge (ti_core *self, uint32_t token)
         ti_client_hedge_not_sent (self, call, TIED_NOT_SENT_NO_SIBLING);
         return;
     }
-    const uint32_t against = ti_method_may_hedge (ti_method_at (self, call->method));
+    const bool is_relief = ti_client_is_relief (self, token);
+    const uint32_t against = ti_method_may_hedge (ti_method_at (self, call->method), is_relief);
     if (against == TIED_NOT_SENT_BUDGET && race->alive) {
         call->is_hedge_unpaid = true;
         call->hedge_due = ti_time_add (self->now, ti_max (AGAIN_MIN, self->now - call->first_sent));
         return;
     }
+    if (against == TIED_NOT_SENT_SHADOW) {
+        call->is_shadowed = true;
+        call->hedge_due = self->now;
+    }
     if (against) {
         ti_client_hedge_not_sent (self, call, (enum tied_not_sent)against);
         return;
     }
+    const uint32_t relief = is_relief ? (uint32_t)TIED_REQUEST_RELIEF : 0;
+    call->relief_due = TIED_NEVER;
+    call->is_relieved = is_relief;
     ti_race_hedge (race);
     ti_client_send_copy (self, token, race->next_copy, replica,
-                         race->lost ? (uint32_t)TIED_REQUEST_REISSUE : 0, TIED_NO_REPLICA);
+                         race->lost ? (uint32_t)TIED_REQUEST_REISSUE : relief, TIED_NO_REPLICA);
 }
 
 void ti_client_hedge_is_duplicate (ti_core *self, uint32_t token, uint8_t copy)

@@ -9,8 +9,9 @@
  * 3. a replica's in_flight is the length of its list; copies_in_flight is the sum of all;
  * 4. a waiting call has no live copy but a doubtful one (ti_race_is_certain); a live call that does
  *    not wait has one that is certain, or a doubtful one and a deadline, which was near;
- * 5. `due` holds a call while it has a deadline, a planned copy 1, or a planned hedge and does not
- *    wait (ti_client_due); `beats` a replica while it has a link and is not misnamed;
+ * 5. `due` holds a call while it has a deadline, a planned copy 1, or, if it does not wait, a
+ *    planned hedge or a time to look whether it runs for long (ti_client_due); `beats` a replica
+ * while it has a link and is not misnamed;
  * 6. the list of usable replicas holds exactly those that are UP and not avoided.
  */
 #ifndef TI_CLIENT_STATE_H
@@ -51,6 +52,7 @@ struct ti_call {
     tied_duration_t stagger_ns; /* asked for, TIED_STAGGER_AUTO included; then the one used */
     tied_time_t hedge_due;      /* valid while the hedge is planned and a copy was sent */
     tied_duration_t hedge_ns;   /* 0: at once */
+    tied_time_t relief_due;     /* when to look whether it has run for long; TIED_NEVER: not */
     tied_time_t first_sent;     /* copy 0 */
     uint64_t affinity;          /* key; 0: none */
     uint64_t sibling_instance;  /* incarnation named in copy 0's header */
@@ -61,7 +63,11 @@ struct ti_call {
     uint8_t kept_copy;      /* whose error was kept; TI_NO_COPY: none */
     uint8_t not_sent;       /* enum tied_not_sent */
     uint8_t hedge_not_sent; /* enum tied_not_sent */
+    uint8_t hedge_against;  /* the same: why its latency asks for none; its run may yet */
     bool is_hedge_unpaid;   /* was refused by the budget, and is asked for again */
+    bool may_relieve;       /* a hedge may go because it runs for long */
+    bool is_relieved;       /* it did */
+    bool is_shadowed;       /* a hedge would have gone at hedge_due */
     bool is_live;
     bool is_waiting;
     struct ti_race race;
@@ -216,6 +222,8 @@ static inline tied_time_t ti_client_due (const struct ti_call *call)
         due = ti_min (due, call->stagger_due);
     if (call->race.is_hedge_planned && !call->is_waiting)
         due = ti_min (due, call->hedge_due);
+    if (!call->is_waiting)
+        due = ti_min (due, call->relief_due);
     return due;
 }
 
@@ -279,6 +287,16 @@ void ti_client_send_hedge (ti_core *self, uint32_t token);
 void ti_client_hedge_is_duplicate (ti_core *self, uint32_t token, uint8_t copy);
 /* It will not be sent, or was not: count and keep why; the first reason stays. */
 void ti_client_hedge_not_sent (ti_core *self, struct ti_call *call, enum tied_not_sent reason);
+
+/* client_relief.c: a further copy because one runs for long. */
+/* The copy that the delay counts from is being sent. */
+void ti_client_start_relief_delay (ti_core *self, struct ti_call *call);
+/* It is time to look: the copy, or when to look again. */
+void ti_client_look_for_relief (ti_core *self, uint32_t token);
+/* A hedge of it that is sent now relieves its replica. */
+bool ti_client_is_relief (ti_core *self, uint32_t token);
+/* How long a copy of the call has run; 0: none is known to. */
+tied_duration_t ti_client_ran (ti_core *self, uint32_t token);
 
 /* client_again.c: what happens to a call when a copy of it was retired. */
 void ti_client_refused (ti_core *self, uint32_t token, uint8_t copy, uint8_t reason);

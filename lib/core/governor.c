@@ -41,8 +41,12 @@ static inline enum verdict
 judge (const struct ti_governor *self, uint32_t reason, bool is_coming_back)
 {
     const uint64_t limit = self->limit[reason];
-    const uint64_t whole = self->totals[signals[reason].whole];
-    const uint64_t part = self->totals[signals[reason].part];
+    uint64_t whole = self->totals[signals[reason].whole];
+    uint64_t part = self->totals[signals[reason].part];
+    if (reason == TIED_GOVERNOR_REASON_NO_GAIN && whole < self->limits.min_events) {
+        whole += self->older_hedges;
+        part += self->older_wins;
+    }
     if (limit == 0)
         return WELL;
     if (whole < self->limits.min_events)
@@ -63,6 +67,8 @@ static void forget (struct ti_governor *self)
 {
     memset (self->counts, 0, sizeof self->counts);
     memset (self->totals, 0, sizeof self->totals);
+    self->older_hedges = 0;
+    self->older_wins = 0;
 }
 
 static void enter (struct ti_governor *self, enum tied_governor_state state, tied_time_t now)
@@ -86,6 +92,25 @@ static void stop (struct ti_governor *self, uint32_t reason, tied_time_t now)
     enter (self, TIED_GOVERNOR_STOPPED, now);
 }
 
+static void halve_older (struct ti_governor *self)
+{
+    self->older_hedges /= 2;
+    self->older_wins /= 2;
+}
+
+/* A slice falls out of the window. */
+static void keep_hedges (struct ti_governor *self, const uint32_t *counts, tied_time_t now)
+{
+    self->older_hedges += counts[TI_GOVERNOR_HEDGE];
+    self->older_wins += counts[TI_GOVERNOR_WIN];
+    while (self->older_hedges >= 2 * (uint64_t)self->limits.min_events)
+        halve_older (self);
+    if (ti_time_sub (now, self->older_at) < self->limits.window_ns * TI_GOVERNOR_PATIENCE)
+        return;
+    halve_older (self);
+    self->older_at = now;
+}
+
 /* Let old slices fall out of the window. */
 static void turn (struct ti_governor *self, tied_time_t now)
 {
@@ -97,10 +122,10 @@ static void turn (struct ti_governor *self, tied_time_t now)
     for (uint64_t n = ti_min (age / length, TI_GOVERNOR_SLICES); n > 0; n--) {
         self->slice = (self->slice + 1) % TI_GOVERNOR_SLICES;
         uint32_t *counts = self->counts[self->slice];
-        for (uint32_t event = 0; event < TI_GOVERNOR_EVENTS; event++) {
+        for (uint32_t event = 0; event < TI_GOVERNOR_EVENTS; event++)
             self->totals[event] -= counts[event];
-            counts[event] = 0;
-        }
+        keep_hedges (self, counts, now);
+        memset (counts, 0, sizeof self->counts[0]);
     }
 }
 

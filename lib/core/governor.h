@@ -10,9 +10,11 @@
  *
  * Shares are of the window while OPEN, a ring of slices; each state begins with empty counts.
  * No share is judged before min_events of what it is a share of, the depth not before as many
- * reports. The signal that stopped it has come back when it is below 3/4 of its limit (`win`: at
- * least 4/3, or all); the other signals are held to their limits themselves. So a share that hovers
- * around its limit stays stopped.
+ * reports. Hedges are few, where calls are: of those that fell out of the window so many are
+ * remembered as are wanted for a judgement, for TI_GOVERNOR_PATIENCE windows at least half. The
+ * signal that stopped it has come back when it is below 3/4 of its limit (`win`: at least 4/3, or
+ * all); the other signals are held to their limits themselves. So a share that hovers around its
+ * limit stays stopped.
  *
  * PROBING lets one of TI_GOVERNOR_PROBE eligible calls through and ends with min_events of the
  * signal that stopped it, or earlier when another one reaches its limit. If so many do not come
@@ -41,6 +43,7 @@
 #define TI_GOVERNOR_PEACE    10
 #define TI_GOVERNOR_HOLD_MAX 16
 #define TI_GOVERNOR_SLICES   4
+#define TI_GOVERNOR_PATIENCE 64
 
 enum ti_governor_event {
     TI_GOVERNOR_CALL = 0,  /* a call ended, with OK or an application error */
@@ -76,6 +79,8 @@ struct ti_governor {
     uint64_t stops;
     uint64_t refused;
     uint64_t totals[TI_GOVERNOR_EVENTS];
+    uint64_t older_hedges, older_wins; /* that fell out of the window and still count */
+    tied_time_t older_at;              /* when they were halved because of their age */
     uint32_t counts[TI_GOVERNOR_SLICES][TI_GOVERNOR_EVENTS]; /* each saturates */
 };
 

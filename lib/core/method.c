@@ -20,6 +20,8 @@
 /* What duplicates take from the budget is known from so many plans, the last ones most. */
 #define DUPLICATES_MEMORY 16u
 
+static const struct ti_relief no_relief = {TIED_NEVER, TIED_NEVER};
+
 static struct ti_latency *times_at (const struct ti_method *self, size_t offset)
 {
     return TI_AT (struct ti_latency, (void *)(uintptr_t)self, offset);
@@ -27,12 +29,12 @@ static struct ti_latency *times_at (const struct ti_method *self, size_t offset)
 
 size_t ti_method_size (tied_duration_t window_ns)
 {
-    return window_ns ? 3 * ti_align (ti_latency_size ()) : 0;
+    return window_ns ? 4 * ti_align (ti_latency_size ()) : 0;
 }
 
 void ti_method_init (struct ti_method *self, void *arrays, tied_duration_t window_ns)
 {
-    *self = (struct ti_method){.learns = window_ns != 0};
+    *self = (struct ti_method){.learns = window_ns != 0, .plan.relief = no_relief};
     tied_policy_init (&self->policy);
     ti_budget_init (&self->budget, &self->policy);
     ti_governor_init (&self->governor, &self->policy.governor);
@@ -42,9 +44,11 @@ void ti_method_init (struct ti_method *self, void *arrays, tied_duration_t windo
     self->call_times = (size_t)((unsigned char *)arrays - (unsigned char *)self);
     self->hedge_times = self->call_times + size;
     self->answer_times = self->hedge_times + size;
+    self->service_times = self->answer_times + size;
     (void)ti_latency_init (times_at (self, self->call_times), window_ns);
     (void)ti_latency_init (times_at (self, self->hedge_times), window_ns);
     (void)ti_latency_init (times_at (self, self->answer_times), window_ns);
+    (void)ti_latency_init (times_at (self, self->service_times), window_ns);
 }
 
 void ti_method_change (struct ti_method *self, const struct tied_policy *policy)
@@ -159,6 +163,22 @@ static void plan_auto (struct ti_method *self, struct ti_method_scratch *scratch
     plan->reason = plan->single_r.is_worth ? TIED_NOT_SENT_NONE : TIED_NOT_SENT_NO_BENEFIT;
 }
 
+/* Whom a hedge relieves, unless the last ones have shown that it does not (relief.h). */
+static void plan_relief (struct ti_method *self,
+                         const struct ti_relief *before,
+                         struct ti_method_scratch *scratch,
+                         tied_time_t now)
+{
+    struct ti_latency *service = times_at (self, self->service_times);
+    ti_latency_turn (service, now);
+    if (now < self->trust.until)
+        return;
+    if (ti_latency_samples (service) < self->policy.min_samples)
+        return;
+    ti_latency_curve (service, &scratch->call);
+    ti_relief (&scratch->call, hedges_ppm (self), before, &self->plan.relief);
+}
+
 /* So many calls were cut short, or have not ended, that nobody knows what a hedge would save: a
  * replica is silent, and hedges are what helps. */
 static void keep_delay (struct ti_method *self, tied_duration_t before)
@@ -188,15 +208,21 @@ static void make_plan (struct ti_method *self, struct ti_method_scratch *scratch
     const tied_duration_t before = plan->until && plan->reason == TIED_NOT_SENT_NONE
                                        ? plan->delay_ns
                                        : policy->hedge_initial_ns;
+    const struct ti_relief relief_before = plan->relief;
     *plan = (struct ti_method_plan){.until = ti_time_add (now, TI_METHOD_PLAN_NS),
                                     .delay_ns = TIED_NEVER,
-                                    .probability_ppm = TIED_PPM};
+                                    .probability_ppm = TIED_PPM,
+                                    .typical_ns = TIED_NEVER,
+                                    .relief = no_relief};
     if (policy->hedge.kind == TIED_HEDGE_RULE_NEVER)
         return;
     const bool cold = is_cold (self, now);
+    if (cold)
+        plan->until = ti_time_add (now, TI_METHOD_COLD_NS);
     watch_duplicates (self);
     if (policy->hedge.kind == TIED_HEDGE_RULE_AUTO && !cold) {
         plan_auto (self, scratch);
+        plan_relief (self, &relief_before, scratch, now);
         if (plan->reason == TIED_NOT_SENT_NO_BENEFIT && plan->single_r.without_ns == TIED_NEVER)
             keep_delay (self, before);
         return;
@@ -223,6 +249,7 @@ static void plan_benefit (struct ti_method *self, struct ti_method_scratch *scra
     /* Nobody knows how long the slow ones would have taken. */
     if (plan->benefit_ns == TIED_NEVER)
         plan->benefit_ns = 0;
+    plan->typical_ns = ti_curve_percentile (&scratch->call, TIED_PPM / 2);
 }
 
 static bool draw (struct ti_prng *prng, uint32_t ppm)
@@ -339,16 +366,28 @@ void ti_method_begin (struct ti_method *self,
     else
         out->not_hedged =
             against ? against : judge_hedge (self, wish, is_allowed, prng, &out->hedge_ns);
+    out->may_relieve = !against && mode != TIED_MODE_EXCLUSIVE &&
+                       wish->hedge_ns == TIED_HEDGE_POLICY && !wish->is_inner &&
+                       self->plan.relief.delay_ns != TIED_NEVER && !stops_hedges (self, is_allowed);
 }
 
-uint32_t ti_method_may_hedge (struct ti_method *self)
+/* Where hedges relieve, others leave them half of the burst. */
+static bool pay_hedge (struct ti_method *self, bool is_relief)
+{
+    if (is_relief)
+        return ti_budget_relieve (&self->budget);
+    return self->plan.relief.delay_ns == TIED_NEVER ? ti_budget_take (&self->budget)
+                                                    : ti_budget_spare (&self->budget);
+}
+
+uint32_t ti_method_may_hedge (struct ti_method *self, bool is_relief)
 {
     const bool is_open = !self->policy.is_governed || self->governor.state != TIED_GOVERNOR_STOPPED;
     if (self->policy.is_off)
         return TIED_NOT_SENT_OFF;
     if (stops_hedges (self, is_open))
         return TIED_NOT_SENT_GOVERNOR;
-    if (!ti_budget_take (&self->budget))
+    if (!pay_hedge (self, is_relief))
         return TIED_NOT_SENT_BUDGET;
     if (!self->policy.is_shadow)
         return TIED_NOT_SENT_NONE;
@@ -399,6 +438,17 @@ void ti_method_duplicate (struct ti_method *self, tied_time_t now)
     note (self, TI_GOVERNOR_DUPLICATE, now);
 }
 
+/* What an execution takes. One that a hedge has ended took at least so long; the hedge's own time
+ * is left out, or each slow call would count as a quick one as well. */
+static void learn_service (struct ti_method *self, const struct ti_method_end *end, tied_time_t now)
+{
+    struct ti_latency *service = times_at (self, self->service_times);
+    if (end->ran_ns)
+        ti_latency_censored (service, end->ran_ns, now);
+    else if (end->service_ns && !end->hedge_won)
+        ti_latency_ended (service, end->service_ns, now);
+}
+
 /* What the call and its hedge say of X and Y. Refusals say nothing of how long anything takes. */
 static void learn (struct ti_method *self, const struct ti_method_end *end, tied_time_t now)
 {
@@ -413,6 +463,8 @@ static void learn (struct ti_method *self, const struct ti_method_end *end, tied
         ti_latency_ended (call, end->since_first, now);
     else
         ti_latency_censored (call, end->since_first, now);
+    if (self->policy.hedge.kind == TIED_HEDGE_RULE_AUTO)
+        learn_service (self, end, now);
     if (is_answered)
         ti_latency_ended (times_at (self, self->answer_times), end->since_first, now);
     if (!end->was_hedged)
@@ -431,9 +483,15 @@ void ti_method_end (struct ti_method *self, const struct ti_method_end *end, tie
         note (self, TI_GOVERNOR_TIED, now);
     }
     self->counters.hedged += end->was_hedged;
+    if (end->was_relieved) {
+        self->counters.relieved++;
+        if (end->outcome != TIED_OUTCOME_CANCELLED)
+            ti_relief_ended (&self->trust, end->hedge_won, now);
+    }
     if (end->outcome != TIED_OUTCOME_OK && end->outcome != TIED_OUTCOME_APP_ERROR)
         return;
     note (self, TI_GOVERNOR_CALL, now);
+    self->counters.shadow_won += end->since_shadow > self->plan.typical_ns;
     if (end->outcome == TIED_OUTCOME_APP_ERROR)
         note (self, TI_GOVERNOR_ERROR, now);
     if (!end->was_hedged)
@@ -453,6 +511,7 @@ void ti_method_status (const struct ti_method *self, struct tied_client_method *
         .counters = self->counters,
         .hedge_ns = plan->until ? plan->delay_ns : TIED_NEVER,
         .hedge_reason = plan->until ? plan->reason : TIED_NOT_SENT_COLD,
+        .relief_ns = plan->relief.delay_ns,
         .hedge_share_ppm = plan->probability_ppm,
         .target_ppm = target,
         .without_ns = TIED_NEVER,
@@ -475,11 +534,14 @@ void ti_method_check (const struct ti_method *self)
         ti_latency_check (times_at (self, self->call_times));
         ti_latency_check (times_at (self, self->hedge_times));
         ti_latency_check (times_at (self, self->answer_times));
+        ti_latency_check (times_at (self, self->service_times));
     }
     ti_budget_check (&self->budget);
     ti_governor_check (&self->governor);
     TI_ASSERT (self->counters.eligible <= self->counters.calls);
     TI_ASSERT (self->counters.hedges_won <= self->counters.hedged);
+    TI_ASSERT (self->counters.relieved <= self->counters.hedged);
+    TI_ASSERT (self->counters.shadow_won <= self->counters.shadow_hedged);
     TI_ASSERT (self->counters.extra_refused <= self->counters.extra_copies);
     TI_ASSERT (!tied_policy_check (&self->policy, NULL));
 }

@@ -6,7 +6,9 @@
  *
  * Learning. A call without a hedge takes X: from its first copy to its end. A call that its hedge
  * has won says that X was at least so long; so does one that was given up. A hedge takes Y, from
- * its own send [BE-04]. So no hedge ever shortens or lengthens the estimate of X.
+ * its own send [BE-04]. So no hedge ever shortens or lengthens the estimate of X. With the rule
+ * AUTO it learns, too, what an execution takes, from its start; one that a hedge ended is cut short
+ * in the same way.
  */
 #ifndef TI_METHOD_H
 #define TI_METHOD_H
@@ -17,10 +19,13 @@
 #include "core/budget.h"
 #include "core/governor.h"
 #include "core/latency.h"
+#include "core/relief.h"
 #include "core/single_r.h"
 
 /* How long a plan is kept. */
 #define TI_METHOD_PLAN_NS TIED_MS (250)
+/* The same while there are too few samples: who is fresh learns soon, also under full load. */
+#define TI_METHOD_COLD_NS TIED_MS (25)
 /* Hedges that ended before Y is trusted; until then it is taken to be as X. */
 #define TI_METHOD_HEDGE_SAMPLES 50
 
@@ -37,7 +42,10 @@ struct ti_method_plan {
                                          where that cannot be moved; 0: rule is not AUTO */
     uint8_t reason;                   /* enum tied_not_sent */
     tied_duration_t benefit_ns;       /* is_shadow: what such a hedge would save on average */
+    tied_duration_t typical_ns;       /* is_shadow: what half of the calls take; TIED_NEVER: not
+                                         known */
     struct ti_single_r_plan single_r; /* rule AUTO, warm; else all zero */
+    struct ti_relief relief;          /* the same; else never */
 };
 
 /* Duplicates of ties in the last few seconds. */
@@ -52,11 +60,13 @@ struct ti_method {
     struct ti_governor governor;
     struct ti_method_plan plan;
     struct ti_method_duplicates duplicates;
+    struct ti_relief_trust trust;
     struct tied_method_counters counters;
     bool learns;
-    size_t call_times;   /* offset of struct ti_latency: X */
-    size_t hedge_times;  /* the same: Y */
-    size_t answer_times; /* the same: what calls took, with their hedges */
+    size_t call_times;    /* offset of struct ti_latency: X */
+    size_t hedge_times;   /* the same: Y */
+    size_t answer_times;  /* the same: what calls took, with their hedges */
+    size_t service_times; /* the same: what executions took; only while the rule is AUTO */
 };
 
 /* Bytes of the arrays that a method needs; and a method with the defaults over them. window_ns 0:
@@ -84,6 +94,7 @@ struct ti_method_verdict {
                                  wished */
     uint8_t not_hedged;       /* the same for the hedge; NONE if there is one or none was wished */
     tied_duration_t hedge_ns; /* TIED_NEVER: no hedge; 0: at once */
+    bool may_relieve;         /* a hedge may go when the call has run for plan.relief.delay_ns */
 };
 
 /* A call begins: earns its part of the budget. */
@@ -95,7 +106,7 @@ void ti_method_begin (struct ti_method *self,
                       struct ti_method_verdict *out);
 
 /* The hedge is due: may it go? Takes its token. @return enum tied_not_sent */
-uint32_t ti_method_may_hedge (struct ti_method *self);
+uint32_t ti_method_may_hedge (struct ti_method *self, bool is_relief);
 /* A hedge that was allowed did not leave, or was definitely refused. */
 void ti_method_hedge_unsent (struct ti_method *self);
 /* A re-issue after a loss, or the last try after refusals. */
@@ -121,6 +132,10 @@ struct ti_method_end {
     bool hedge_won;
     tied_duration_t since_first;
     tied_duration_t since_hedge;
+    bool was_relieved;            /* the hedge was sent because a copy ran for long */
+    tied_duration_t since_shadow; /* since a hedge would have been sent; 0: would not */
+    tied_duration_t service_ns;   /* of the copy that won; 0: none has, or it is not known */
+    tied_duration_t ran_ns;       /* none but a hedge has won: a copy has run at least so long */
 };
 void ti_method_end (struct ti_method *self, const struct ti_method_end *end, tied_time_t now);
 

@@ -20,6 +20,7 @@
 
 #include "base/prng.h"
 #include "core/delay.h"
+#include "core/fifo.h"
 #include "core/health.h"
 #include "core/load.h"
 
@@ -39,6 +40,7 @@ struct ti_replica {
     uint32_t zone;         /* 0: not known */
     uint64_t identity;     /* AFFINITY: the same for all clients */
     struct ti_delay delay;
+    struct ti_fifo fifo;
 };
 
 struct ti_pick {

@@ -7,6 +7,8 @@ static enum ti_queue_list list_of (const struct ti_slot *slot)
 {
     switch ((enum ti_slot_state)slot->state) {
     case TI_SLOT_QUEUED:
+        if (slot->flags & TI_SLOT_RELIEF)
+            return TI_LIST_RELIEF;
         return slot->flags & TI_SLOT_BEHIND ? TI_LIST_BEHIND : TI_LIST_FIRST;
     case TI_SLOT_PARKED:
         return TI_LIST_PARKED;
@@ -42,6 +44,7 @@ static void leave_list (struct ti_queue *self, uint32_t index)
     else
         ti_queue_links (self, links->next)->prev = links->prev;
     --*count_of (self, slot);
+    self->relief -= slot->state == TI_SLOT_QUEUED && (slot->flags & TI_SLOT_RELIEF) != 0;
 }
 
 static void join_tail (struct ti_queue *self, uint32_t index)
@@ -58,6 +61,7 @@ static void join_tail (struct ti_queue *self, uint32_t index)
         ti_queue_links (self, list->tail)->next = index;
     list->tail = index;
     ++*count_of (self, slot);
+    self->relief += slot->state == TI_SLOT_QUEUED && (slot->flags & TI_SLOT_RELIEF) != 0;
 }
 
 static void release (struct ti_queue *self, uint32_t index)
@@ -116,6 +120,7 @@ void ti_queue_init (struct ti_queue *self, void *array, uint32_t max, uint64_t s
     self->free = 0;
     self->max = max;
     self->depth = 0;
+    self->relief = 0;
     self->running = 0;
     self->parked = 0;
     self->claiming = 0;
@@ -136,19 +141,27 @@ uint32_t ti_queue_push (struct ti_queue *self, const struct ti_slot *copy)
     return index;
 }
 
-uint32_t ti_queue_first (const struct ti_queue *self)
+static uint32_t first_or_behind (const struct ti_queue *self)
 {
     return self->lists[TI_LIST_FIRST].head != TI_SLOT_NONE ? self->lists[TI_LIST_FIRST].head
                                                            : self->lists[TI_LIST_BEHIND].head;
 }
 
+uint32_t ti_queue_first (const struct ti_queue *self)
+{
+    if (self->relief)
+        return self->lists[TI_LIST_RELIEF].head;
+    return first_or_behind (self);
+}
+
 uint32_t ti_queue_after (const struct ti_queue *self, uint32_t index)
 {
+    const struct ti_slot *slot = ti_queue_slot_const (self, index);
     uint32_t next = ti_queue_links_const (self, index)->next;
 
-    if (next == TI_SLOT_NONE && !(ti_queue_slot_const (self, index)->flags & TI_SLOT_BEHIND))
-        return self->lists[TI_LIST_BEHIND].head;
-    return next;
+    if (next != TI_SLOT_NONE || (slot->flags & TI_SLOT_BEHIND))
+        return next;
+    return slot->flags & TI_SLOT_RELIEF ? first_or_behind (self) : self->lists[TI_LIST_BEHIND].head;
 }
 
 void ti_queue_set_aside (struct ti_queue *self,
@@ -183,7 +196,7 @@ void ti_queue_return (struct ti_queue *self, uint32_t index)
     TI_ASSERT (slot->state != TI_SLOT_QUEUED);
     leave_list (self, index);
     slot->state = TI_SLOT_QUEUED;
-    slot->flags &= (uint16_t)~TI_SLOT_BEHIND;
+    slot->flags &= (uint16_t) ~(TI_SLOT_BEHIND | TI_SLOT_RELIEF);
     links->prev = TI_SLOT_NONE;
     links->next = lane->head;
     if (lane->head == TI_SLOT_NONE)
@@ -305,7 +318,10 @@ void ti_queue_check (const struct ti_queue *self)
     TI_ASSERT (states[TI_SLOT_RUNNING] == self->running);
     TI_ASSERT (states[TI_SLOT_PARKED] == self->parked);
     TI_ASSERT (states[TI_SLOT_CLAIMING] == self->claiming);
-    TI_ASSERT (check_list (self, TI_LIST_FIRST) + check_list (self, TI_LIST_BEHIND) == self->depth);
+    TI_ASSERT (check_list (self, TI_LIST_RELIEF) == self->relief);
+    TI_ASSERT (check_list (self, TI_LIST_FIRST) + check_list (self, TI_LIST_BEHIND) +
+                   self->relief ==
+               self->depth);
     TI_ASSERT (check_list (self, TI_LIST_PARKED) == self->parked);
     TI_ASSERT (check_list (self, TI_LIST_CLAIMING) == self->claiming);
     TI_ASSERT (states[TI_SLOT_FREE] == free_length);

@@ -2,7 +2,8 @@
 /*
  * The copies that a replica holds: slots, the FIFO of those that wait, and the index by call id.
  *
- * A slot is free, queued (in one of two lanes; the lane behind is served when the first is empty),
+ * A slot is free, queued (in one of three lanes: relief before the first, and the lane behind is
+ * served when both are empty),
  * running, or set aside: it waits for a word of its sibling's replica, in a list of its own, and no
  * worker takes it. Every operation is O(1). Which copies come in and go out is decided elsewhere.
  */
@@ -26,10 +27,11 @@ enum ti_slot_state {
     TI_SLOT_CLAIMING /* aside: the sibling's replica was asked whether it may start */
 };
 
-/* Lists: the two lanes, then one for each state aside. */
+/* Lists: the three lanes, then one for each state aside. */
 enum ti_queue_list {
     TI_LIST_FIRST = 0,
     TI_LIST_BEHIND,
+    TI_LIST_RELIEF,
     TI_LIST_PARKED,
     TI_LIST_CLAIMING,
     TI_QUEUE_LISTS
@@ -44,7 +46,8 @@ enum ti_slot_flag {
     TI_SLOT_BEHIND = 1 << 5,          /* queued in the lane behind */
     TI_SLOT_PARK = 1 << 6,            /* tied, mode park */
     TI_SLOT_EXCLUSIVE = 1 << 7,       /* mode exclusive; UNTIED: it has the right to start */
-    TI_SLOT_REVIVED = 1 << 8          /* was parked, and went back to the queue */
+    TI_SLOT_REVIVED = 1 << 8,         /* was parked, and went back to the queue */
+    TI_SLOT_RELIEF = 1 << 9           /* queued in the lane before the first */
 };
 
 /*
@@ -103,7 +106,8 @@ struct ti_queue {
     struct ti_lane lists[TI_QUEUE_LISTS];
     uint32_t free;
     uint32_t max;
-    uint32_t depth;   /* length of both lanes */
+    uint32_t depth;   /* length of the three lanes */
+    uint32_t relief;  /* of the one before the first */
     uint32_t running; /* slots in that state, as the next two */
     uint32_t parked;
     uint32_t claiming;
@@ -114,7 +118,8 @@ struct ti_queue {
 size_t ti_queue_size (uint32_t max);
 void ti_queue_init (struct ti_queue *self, void *array, uint32_t max, uint64_t seed);
 
-/* Put a copy at the tail of its lane; one slot is free. flags may hold TIED, UNTIED and BEHIND.
+/* Put a copy at the tail of its lane; one slot is free. flags may hold TIED, UNTIED, and BEHIND
+ * or RELIEF.
  * Only call, copy, client, sibling, since, u.deadline and flags of the template are read. */
 uint32_t ti_queue_push (struct ti_queue *self, const struct ti_slot *copy);
 

@@ -65,7 +65,8 @@ bool ti_race_has_room_to_hedge (const struct ti_race *self, bool is_tied);
 /* There is room for the hedge and for a re-issue, whatever was sent or is planned. */
 bool ti_race_may_hedge (const struct ti_race *self);
 
-/* The next copy, which has to be sent right after, is the hedge. Precondition: it is planned. */
+/* The next copy, which has to be sent right after, is the hedge; in the place of one that was
+ * refused, if there was one. Precondition: it is planned. */
 void ti_race_hedge (struct ti_race *self);
 
 /* Both copies of a tie are there: one of them runs or will. */

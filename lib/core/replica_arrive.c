@@ -84,6 +84,14 @@ static bool is_exclusive (const struct tied_replica_request *request)
     return (request->flags & TIED_REQUEST_EXCLUSIVE) != 0;
 }
 
+/* Its call is older than nearly all that wait here, and holds a worker elsewhere. */
+static bool is_relief (const struct tied_replica_request *request)
+{
+    const uint32_t others = TIED_REQUEST_TIED | TIED_REQUEST_REISSUE | TIED_REQUEST_EXCLUSIVE;
+    return request->copy >= 2 &&
+           (request->flags & (others | TIED_REQUEST_RELIEF)) == TIED_REQUEST_RELIEF;
+}
+
 static void answer_no (tied_replica_core_t *self,
                        const struct tied_replica_request *request,
                        enum tied_reject reason)
@@ -133,7 +141,9 @@ static uint16_t flags_of (const tied_replica_core_t *self,
     }
     if (is_exclusive (request))
         flags = (uint16_t)((flags & ~TI_SLOT_PARK) | TI_SLOT_EXCLUSIVE);
-    if (request->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND)
+    if (is_relief (request))
+        flags |= TI_SLOT_RELIEF;
+    else if (request->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND)
         flags |= TI_SLOT_BEHIND;
     return flags;
 }
@@ -197,6 +207,7 @@ static enum tied_reject why_not (const tied_replica_core_t *self,
     bool is_extra = request->copy > 0 && !(request->flags & TIED_REQUEST_LAST);
     enum tied_reject verdict = (enum tied_reject)request->verdict;
     enum tied_reject limit;
+    uint32_t depth;
 
     if (verdict != TIED_REJECT_NONE && verdict != TIED_REJECT_FULL)
         return verdict;
@@ -206,7 +217,9 @@ static enum tied_reject why_not (const tied_replica_core_t *self,
         return TIED_REJECT_EXPIRED;
     if (!is_untied && is_unclaimable (request))
         return TIED_REJECT_DENIED;
-    limit = ti_admit_decide (&self->admit, ti_queue_waiting (&self->queue), is_extra, remaining_ns);
+    depth = ti_queue_waiting (&self->queue);
+    limit = ti_admit_decide (&self->admit, depth, is_relief (request) ? self->queue.relief : depth,
+                             is_extra, remaining_ns);
     return limit != TIED_REJECT_NONE ? limit : verdict;
 }
 

@@ -151,7 +151,8 @@ static const struct ti_field governor_fields[] = {
      .offset = AT (governor.min_events),
      .min = 1,
      .max = 1u << 20,
-     .help = "nothing is judged of fewer"},
+     .help = "nothing is judged of fewer; of hedges, which are few, older ones count until there "
+             "are so many"},
     {.key = "rejected",
      .type = TI_TYPE_PPM,
      .offset = AT (governor.rejected_ppm),
@@ -205,7 +206,9 @@ const struct ti_field ti_policy_fields[] = {
      .value_text = "`never`, `auto`, a duration, a percentile such as `p95`, `min(p99,50ms)`, "
                    "`max(...)`",
      .help = "a call that is pending for so long gets a further copy. `auto`: delay and share of "
-             "calls that make the target least within extra_load. `{}`: never"},
+             "calls that make the target least within extra_load, and whoever is known to run for "
+             "long. "
+             "`{}`: never"},
     {.key = "hedge_floor",
      .type = TI_TYPE_DURATION,
      .offset = AT (hedge_floor_ns),

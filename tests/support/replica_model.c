@@ -58,17 +58,17 @@ uint32_t model_depth (const struct model *self)
     return count_aside (self, MODEL_IN_QUEUE) + count_aside (self, MODEL_CLAIMING);
 }
 
-static uint64_t wait_of (const struct model *self)
+static uint64_t wait_of (const struct model *self, uint32_t ahead)
 {
     uint64_t share = (UINT64_C (1) << 20) / self->options.workers;
 
-    return model_depth (self) * ((self->service_x8 / 8 * share) >> 20);
+    return ahead * ((self->service_x8 / 8 * share) >> 20);
 }
 
 static struct tied_load load_of (const struct model *self)
 {
     struct tied_load load = {model_depth (self), model_running (self), 0};
-    uint64_t us = wait_of (self) / 1000;
+    uint64_t us = wait_of (self, model_depth (self)) / 1000;
 
     load.wait_us = us > UINT32_MAX ? UINT32_MAX : (uint32_t)us;
     return load;
@@ -95,9 +95,11 @@ act_on (struct model *self, enum tied_replica_action_type type, const struct mod
     return action;
 }
 
-/* Order of the queue: first lane before the one behind, then by arrival. */
+/* Order of the queue: relief, then the first lane, then the one behind, each by arrival. */
 static bool is_before (const struct model_copy *a, const struct model_copy *b)
 {
+    if (a->is_relief != b->is_relief)
+        return a->is_relief;
     if (a->is_behind != b->is_behind)
         return !a->is_behind;
     return a->place < b->place;
@@ -284,6 +286,7 @@ static void back (struct model *self, struct model_copy *copy)
     self->earliest = earliest_with (self, copy->deadline);
     copy->aside = MODEL_IN_QUEUE;
     copy->is_behind = false;
+    copy->is_relief = false;
     copy->place = -(int64_t)self->next_id++;
 }
 
@@ -502,6 +505,25 @@ static void refuse (struct model *self, const struct tied_replica_request *reque
     action->copy = request->copy;
 }
 
+static bool is_relief (const struct tied_replica_request *request)
+{
+    return request->copy >= 2 && (request->flags & TIED_REQUEST_RELIEF) &&
+           !(request->flags & (TIED_REQUEST_TIED | TIED_REQUEST_REISSUE | TIED_REQUEST_EXCLUSIVE));
+}
+
+/* Copies that start before this one. */
+static uint32_t ahead_of (const struct model *self, const struct tied_replica_request *request)
+{
+    uint32_t count = 0;
+
+    if (!is_relief (request))
+        return model_depth (self);
+    for (uint32_t i = 0; i < self->copies_count; i++)
+        count += !self->copies[i].began && self->copies[i].aside == MODEL_IN_QUEUE &&
+                 self->copies[i].is_relief;
+    return count;
+}
+
 /* Why the limits refuse it; TIED_REJECT_NONE if they do not. */
 static uint8_t limits (const struct model *self,
                        const struct tied_replica_request *request,
@@ -510,6 +532,7 @@ static uint8_t limits (const struct model *self,
 {
     uint32_t hedge_depth = self->options.hedge_depth;
     uint32_t depth = model_depth (self);
+    uint32_t ahead = ahead_of (self, request);
 
     if (hedge_depth == 0)
         hedge_depth = self->options.workers * 4;
@@ -525,11 +548,11 @@ static uint8_t limits (const struct model *self,
         !has_right && (!is_tied (request) || request->sibling_incarnation == 0))
         return TIED_REJECT_DENIED;
     if (request->copy > 0 && !(request->flags & TIED_REQUEST_LAST) &&
-        (depth >= hedge_depth || wait_of (self) > self->options.hedge_wait_ns))
+        (ahead >= hedge_depth || wait_of (self, ahead) > self->options.hedge_wait_ns))
         return TIED_REJECT_BUSY;
     if (depth >= self->options.queue_depth)
         return TIED_REJECT_FULL;
-    return wait_of (self) > remaining ? TIED_REJECT_TOO_LATE : request->verdict;
+    return wait_of (self, ahead) > remaining ? TIED_REJECT_TOO_LATE : request->verdict;
 }
 
 static bool merge (struct model *self, const struct tied_replica_request *request)
@@ -586,7 +609,9 @@ static struct model_copy *admit (struct model *self,
     copy.slot = slot;
     copy.arrived = self->now;
     copy.deadline = later (self->now, left);
-    copy.is_behind = r->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND;
+    copy.is_relief = is_relief (r);
+    copy.is_behind =
+        !copy.is_relief && r->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND;
     copy.is_tied = is_tied (r);
     copy.is_once = is_once (r);
     copy.is_parking = copy.is_tied && !copy.is_once && (r->flags & TIED_REQUEST_PARK) != 0;

@@ -34,6 +34,7 @@ struct model_copy {
     uint32_t slot;
     uint8_t copy;
     bool is_behind;
+    bool is_relief; /* before all others that wait */
     bool is_tied;
     bool is_untied;
     bool is_told;

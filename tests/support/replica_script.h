@@ -123,6 +123,8 @@ script_request (struct script *self, struct tied_replica_request *request, tied_
             request->incarnation = SCRIPT_INCARNATION;
         request->sibling_incarnation = script_choose (self, 8);
     }
+    if (script_choose (self, 2) == 0)
+        request->flags |= TIED_REQUEST_RELIEF;
     request->remaining_ns = TIED_NEVER;
     if (script_choose (self, 4) != 0)
         request->remaining_ns = TIED_MS (script_choose (self, 60));

@@ -22,7 +22,7 @@ static void nothing_is_estimated_before_the_first_measurement (void **state)
 
     (void)state;
     CHECK_U64 (ti_admit_wait (&admit, 99), ==, 0);
-    CHECK_U64 (ti_admit_decide (&admit, 99, false, 1), ==, TIED_REJECT_NONE);
+    CHECK_U64 (ti_admit_decide (&admit, 99, 99, false, 1), ==, TIED_REJECT_NONE);
 }
 
 static void the_first_measurement_counts_whole_and_later_ones_an_eighth (void **state)
@@ -69,7 +69,7 @@ static void the_estimate_does_not_wrap (void **state)
         ti_admit_measure (&admit, TIED_NEVER);
     CHECK_U64 (ti_admit_wait (&admit, 1 << 20), >=, S (3600));
     CHECK_U64 (ti_admit_wait (&admit, 1 << 20), >, ti_admit_wait (&admit, (1 << 20) - 1));
-    CHECK_U64 (ti_admit_decide (&admit, 1000, false, S (3600)), ==, TIED_REJECT_TOO_LATE);
+    CHECK_U64 (ti_admit_decide (&admit, 1000, 1000, false, S (3600)), ==, TIED_REJECT_TOO_LATE);
 }
 
 static void RQ_16_limits_are_exact (void **state)
@@ -77,11 +77,11 @@ static void RQ_16_limits_are_exact (void **state)
     struct ti_admit admit = make (1, 8, 5);
 
     (void)state;
-    CHECK_U64 (ti_admit_decide (&admit, 7, false, 1), ==, TIED_REJECT_NONE);
-    CHECK_U64 (ti_admit_decide (&admit, 8, false, 1), ==, TIED_REJECT_FULL);
-    CHECK_U64 (ti_admit_decide (&admit, 4, true, 1), ==, TIED_REJECT_NONE);
-    CHECK_U64 (ti_admit_decide (&admit, 5, true, 1), ==, TIED_REJECT_BUSY);
-    CHECK_U64 (ti_admit_decide (&admit, 8, true, 1), ==, TIED_REJECT_BUSY);
+    CHECK_U64 (ti_admit_decide (&admit, 7, 7, false, 1), ==, TIED_REJECT_NONE);
+    CHECK_U64 (ti_admit_decide (&admit, 8, 8, false, 1), ==, TIED_REJECT_FULL);
+    CHECK_U64 (ti_admit_decide (&admit, 4, 4, true, 1), ==, TIED_REJECT_NONE);
+    CHECK_U64 (ti_admit_decide (&admit, 5, 5, true, 1), ==, TIED_REJECT_BUSY);
+    CHECK_U64 (ti_admit_decide (&admit, 8, 8, true, 1), ==, TIED_REJECT_BUSY);
 }
 
 static void the_wait_limit_concerns_extra_copies_only (void **state)
@@ -91,9 +91,9 @@ static void the_wait_limit_concerns_extra_copies_only (void **state)
     (void)state;
     admit.hedge_wait_ns = MS (20);
     ti_admit_measure (&admit, MS (10));
-    CHECK_U64 (ti_admit_decide (&admit, 2, true, TIED_NEVER), ==, TIED_REJECT_NONE);
-    CHECK_U64 (ti_admit_decide (&admit, 3, true, TIED_NEVER), ==, TIED_REJECT_BUSY);
-    CHECK_U64 (ti_admit_decide (&admit, 3, false, TIED_NEVER), ==, TIED_REJECT_NONE);
+    CHECK_U64 (ti_admit_decide (&admit, 2, 2, true, TIED_NEVER), ==, TIED_REJECT_NONE);
+    CHECK_U64 (ti_admit_decide (&admit, 3, 3, true, TIED_NEVER), ==, TIED_REJECT_BUSY);
+    CHECK_U64 (ti_admit_decide (&admit, 3, 3, false, TIED_NEVER), ==, TIED_REJECT_NONE);
 }
 
 static void a_copy_that_cannot_start_in_time_is_refused (void **state)
@@ -102,8 +102,8 @@ static void a_copy_that_cannot_start_in_time_is_refused (void **state)
 
     (void)state;
     ti_admit_measure (&admit, MS (10));
-    CHECK_U64 (ti_admit_decide (&admit, 3, false, MS (30)), ==, TIED_REJECT_NONE);
-    CHECK_U64 (ti_admit_decide (&admit, 3, false, MS (30) - 1), ==, TIED_REJECT_TOO_LATE);
+    CHECK_U64 (ti_admit_decide (&admit, 3, 3, false, MS (30)), ==, TIED_REJECT_NONE);
+    CHECK_U64 (ti_admit_decide (&admit, 3, 3, false, MS (30) - 1), ==, TIED_REJECT_TOO_LATE);
 }
 
 static void the_default_hedge_depth_follows_the_workers (void **state)

@@ -266,11 +266,50 @@ static void no_tie_whose_duplicate_could_not_be_charged (void **state)
     CHECK_TRUE (ti_budget_allows_tie (&budget));
 }
 
+/* Duplicates of ties took all there was: those that relieve go on, to what hedges earned and no
+ * further, and others leave them half of the burst. */
+static void duplicates_of_ties_do_not_keep_a_relief_from_going (void **state)
+{
+    (void)state;
+    struct ti_budget budget = make (TIED_PPM / 2, 4000, 1000000);
+    earn (&budget, 6);
+    CHECK_TRUE (ti_budget_spare (&budget));
+    CHECK_FALSE (ti_budget_spare (&budget));
+    for (int i = 0; i < 4; i++)
+        ti_budget_charge (&budget);
+    CHECK_I64 (budget.tokens, ==, -2 * TOKEN);
+    CHECK_FALSE (ti_budget_take (&budget));
+    CHECK_TRUE (ti_budget_relieve (&budget));
+    CHECK_TRUE (ti_budget_relieve (&budget));
+    CHECK_FALSE (ti_budget_relieve (&budget));
+    CHECK_I64 (budget.tokens, ==, -4 * TOKEN);
+    ti_budget_return (&budget);
+    CHECK_TRUE (ti_budget_relieve (&budget));
+    /* Not below twice the burst, whatever hedges have. */
+    for (int i = 0; i < 4; i++)
+        ti_budget_charge (&budget);
+    earn (&budget, 2);
+    CHECK_I64 (budget.tokens, ==, -7 * TOKEN);
+    CHECK_TRUE (ti_budget_relieve (&budget));
+    ti_budget_charge (&budget);
+    earn (&budget, 2);
+    CHECK_I64 (budget.tokens, ==, -8 * TOKEN);
+    CHECK_FALSE (ti_budget_relieve (&budget));
+    ti_budget_check (&budget);
+    /* With a burst of one copy there is no half to be left. */
+    budget = make (TIED_PPM, 1000, 1000);
+    earn (&budget, 1);
+    CHECK_TRUE (ti_budget_spare (&budget));
+}
+
 static void a_copy_that_was_not_sent_costs_nothing (void **state)
 {
     (void)state;
     struct ti_budget budget = make (TIED_PPM, 2000, 1000);
     earn (&budget, 2);
+    /* What hedges have is reckoned when one asks. */
+    CHECK_TRUE (ti_budget_take (&budget));
+    ti_budget_return (&budget);
     const struct ti_budget before = budget;
     CHECK_TRUE (ti_budget_take (&budget));
     ti_budget_return (&budget);
@@ -459,6 +498,7 @@ int main (void)
         cmocka_unit_test (ties_cost_their_duplicates),
         cmocka_unit_test (no_tie_below_minus_the_burst),
         cmocka_unit_test (no_tie_whose_duplicate_could_not_be_charged),
+        cmocka_unit_test (duplicates_of_ties_do_not_keep_a_relief_from_going),
         cmocka_unit_test (a_copy_that_was_not_sent_costs_nothing),
         cmocka_unit_test (a_change_keeps_what_is_saved_within_the_new_limits),
         cmocka_unit_test (the_widest_limits_do_not_overflow),

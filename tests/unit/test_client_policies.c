@@ -416,6 +416,8 @@ static void in_shadow_hedges_are_counted_with_what_they_would_have_saved (void *
     CHECK_U64 (requests (&world), ==, 200);
     CHECK_U64 (method.counters.shadow_hedged, >=, 20);
     CHECK_U64 (method.counters.shadow_saved_us, >, 0);
+    CHECK_U64 (method.counters.shadow_won, >, 0);
+    CHECK_U64 (method.counters.shadow_won, <=, method.counters.shadow_hedged);
     CHECK_U64 (method.counters.hedged, ==, 0);
     CHECK_U64 (method.counters.not_sent[TIED_NOT_SENT_SHADOW], ==, method.counters.shadow_hedged);
     world_close (&world);

@@ -106,6 +106,33 @@ static void every_limit_stops_with_its_own_reason (void **state)
     }
 }
 
+/* Two hedges in each window: the window never has enough of them, and they are judged all the same;
+ * where one comes in a hundred windows, nothing is. */
+static void hedges_that_are_few_are_judged_over_more_than_one_window (void **state)
+{
+    (void)state;
+    const struct tied_governor_limits all = limits ();
+    struct ti_governor governor = make ();
+    uint32_t windows = 0;
+    while (governor.stops == 0 && windows < 1000) {
+        feed (&governor, TIED_GOVERNOR_REASON_NO_GAIN, 0, 2, windows * all.window_ns);
+        (void)allows (&governor, ++windows * all.window_ns);
+    }
+    CHECK_U64 (governor.reason, ==, TIED_GOVERNOR_REASON_NO_GAIN);
+    CHECK_U64 (windows, >=, MIN_EVENTS / 2);
+    CHECK_U64 (windows, <=, MIN_EVENTS / 2 + TI_GOVERNOR_SLICES);
+    governor = make ();
+    for (uint32_t i = 0; i < 1000; i++) {
+        feed (&governor, TIED_GOVERNOR_REASON_NO_GAIN, i % 2, 2, i * all.window_ns);
+        CHECK_TRUE (allows (&governor, (i + 1) * all.window_ns));
+    }
+    governor = make ();
+    for (uint32_t i = 0; i < 1000; i++) {
+        feed (&governor, TIED_GOVERNOR_REASON_NO_GAIN, 0, 1, 100 * i * all.window_ns);
+        CHECK_TRUE (allows (&governor, (100 * i + 1) * all.window_ns));
+    }
+}
+
 static void long_queues_stop_it (void **state)
 {
     (void)state;
@@ -646,6 +673,9 @@ static bool is_justified (const struct story *story,
     const double share =
         whole ? (double)since (story, wholes[reason] + 1, from) / (double)whole : 0;
     const double less = is_coming_back ? 0.75 : 1;
+    /* Older hedges are judged where the window has too few. */
+    if (reason == TIED_GOVERNOR_REASON_NO_GAIN && !is_coming_back && whole < with->min_events)
+        return since (story, TI_GOVERNOR_HEDGE, 0) >= with->min_events;
     if (whole < with->min_events)
         return false;
     switch (reason) {
@@ -782,6 +812,7 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (it_starts_open),
         cmocka_unit_test (every_limit_stops_with_its_own_reason),
+        cmocka_unit_test (hedges_that_are_few_are_judged_over_more_than_one_window),
         cmocka_unit_test (long_queues_stop_it),
         cmocka_unit_test (nothing_is_judged_before_min_events),
         cmocka_unit_test (the_window_slides),

@@ -206,12 +206,12 @@ static void the_kill_switch_leaves_one_copy_and_holds_back_hedges_that_are_due (
     CHECK_U64 (verdict.mode, ==, TIED_MODE_SINGLE);
     CHECK_U64 (verdict.not_tied, ==, TIED_NOT_SENT_OFF);
     CHECK_U64 (verdict.not_hedged, ==, TIED_NOT_SENT_OFF);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_OFF);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_OFF);
     CHECK_U64 (b.method->budget.spent, ==, 0);
     policy.is_off = false;
     change (&b, &policy);
     CHECK_U64 (ask (&b).mode, ==, TIED_MODE_TIED);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_NONE);
     unmake (&b);
 }
 
@@ -266,14 +266,25 @@ static void shadow_decides_and_counts_and_sends_nothing (void **state)
     }
     CHECK_U64 (b.method->counters.shadow_tied, ==, 4);
     /* The budget is that of a real hedge: four calls have paid for two. */
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_SHADOW);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_SHADOW);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_SHADOW);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_SHADOW);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_BUDGET);
     CHECK_U64 (b.method->counters.shadow_hedged, ==, 2);
     /* Pending at 5 ms means 25 ms to go; a copy takes 1 ms in nine cases of ten. */
     CHECK_U64 (b.method->counters.shadow_saved_us, >=, 2 * 19000);
     CHECK_U64 (b.method->counters.shadow_saved_us, <=, 2 * 25000);
     CHECK_U64 (b.method->counters.extra_copies, ==, 0);
+    /* The copy would have taken 1 ms, as most calls do. */
+    static const tied_duration_t since[] = {TIED_MS (2), TIED_US (900)};
+    for (int i = 0; i < 2; i++) {
+        const struct ti_method_end end = {.outcome = TIED_OUTCOME_OK,
+                                          .was_sent = true,
+                                          .since_first = MS (5) + since[i],
+                                          .since_shadow = since[i]};
+        ti_method_end (b.method, &end, b.now);
+        CHECK_U64 (b.method->counters.shadow_won, ==, 1);
+    }
+    ti_method_check (b.method);
     unmake (&b);
 }
 
@@ -325,7 +336,7 @@ static void NO_GAIN_stops_hedges_and_leaves_ties (void **state)
     CHECK_U64 (verdict.not_tied, ==, TIED_NOT_SENT_NONE);
     CHECK_U64 (verdict.not_hedged, ==, TIED_NOT_SENT_GOVERNOR);
     /* One that was planned before is held back, too, and costs nothing. */
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_GOVERNOR);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_GOVERNOR);
     CHECK_U64 (b.method->budget.spent, ==, 0);
     unmake (&b);
 }
@@ -348,7 +359,7 @@ static void DUPLICATES_stop_ties_and_leave_hedges (void **state)
     CHECK_U64 (verdict.mode, ==, TIED_MODE_SINGLE);
     CHECK_U64 (verdict.not_tied, ==, TIED_NOT_SENT_GOVERNOR);
     CHECK_U64 (verdict.hedge_ns, ==, MS (10));
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_NONE);
     unmake (&b);
 }
 
@@ -368,7 +379,7 @@ static void errors_stop_both_unless_the_method_is_not_governed (void **state)
     policy.is_governed = false;
     change (&b, &policy);
     CHECK_U64 (ask (&b).mode, ==, TIED_MODE_TIED);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_NONE);
     unmake (&b);
 }
 
@@ -407,7 +418,7 @@ static void refused_tied_copies_stop_ties_and_not_hedges (void **state)
     CHECK_U64 (b.method->governor.reason, ==, TIED_GOVERNOR_REASON_REJECTIONS);
     CHECK_U64 (verdict.not_tied, ==, TIED_NOT_SENT_GOVERNOR);
     CHECK_U64 (verdict.not_hedged, ==, TIED_NOT_SENT_NONE);
-    CHECK_U64 (ti_method_may_hedge (b.method), !=, TIED_NOT_SENT_GOVERNOR);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), !=, TIED_NOT_SENT_GOVERNOR);
     CHECK_U64 (b.method->counters.extra_copies, ==, 20);
     CHECK_U64 (b.method->counters.extra_refused, ==, 15);
     unmake (&b);
@@ -687,13 +698,13 @@ static void a_hedge_costs_a_token_and_gives_it_back_if_it_was_never_there (void 
     make (&b);
     const struct tied_policy policy = settings ("10ms");
     change (&b, &policy);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_BUDGET);
     (void)ask (&b);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_NONE);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_BUDGET);
     ti_method_hedge_unsent (b.method);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_NONE);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_BUDGET);
     unmake (&b);
 }
 
@@ -707,10 +718,10 @@ static void BE_02_a_small_share_pays_for_a_hedge_in_the_end (void **state)
     change (&b, &policy);
     for (uint32_t i = 0; i < 9999; i++)
         (void)ask (&b);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_BUDGET);
     (void)ask (&b);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_NONE);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_BUDGET);
     unmake (&b);
 }
 
@@ -731,11 +742,11 @@ static void reissues_overdraw_and_hedges_wait_until_that_is_paid (void **state)
     CHECK_U64 (poor.mode, ==, TIED_MODE_SINGLE);
     CHECK_U64 (poor.not_tied, ==, TIED_NOT_SENT_BUDGET);
     CHECK_U64 (ask (&b).mode, ==, TIED_MODE_TIED);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_BUDGET);
     (void)ask (&b);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_BUDGET);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_BUDGET);
     (void)ask (&b);
-    CHECK_U64 (ti_method_may_hedge (b.method), ==, TIED_NOT_SENT_NONE);
+    CHECK_U64 (ti_method_may_hedge (b.method, false), ==, TIED_NOT_SENT_NONE);
     unmake (&b);
 }
 

@@ -17,7 +17,7 @@ static struct world *open_world (uint32_t max)
     return self;
 }
 
-static uint32_t push (struct world *self, uint64_t sequence, uint8_t copy, uint8_t flags)
+static uint32_t push (struct world *self, uint64_t sequence, uint8_t copy, uint16_t flags)
 {
     struct ti_slot slot;
 
@@ -68,6 +68,50 @@ static void the_lane_behind_waits_for_the_first_one (void **state)
     CHECK_U64 (pop (world), ==, 1);
     CHECK_U64 (pop (world), ==, 3);
     free (world);
+}
+
+static void the_lane_of_relief_goes_before_the_first_one (void **state)
+{
+    struct world *world = open_world (5);
+
+    (void)state;
+    (void)push (world, 1, 2, TI_SLOT_BEHIND);
+    (void)push (world, 2, 0, 0);
+    (void)push (world, 3, 2, TI_SLOT_RELIEF);
+    (void)push (world, 4, 2, TI_SLOT_RELIEF);
+    CHECK_U64 (world->queue.relief, ==, 2);
+    CHECK_U64 (world->queue.depth, ==, 4);
+    CHECK_U64 (pop (world), ==, 3);
+    (void)push (world, 5, 2, TI_SLOT_RELIEF);
+    CHECK_U64 (pop (world), ==, 4);
+    CHECK_U64 (pop (world), ==, 5);
+    CHECK_U64 (world->queue.relief, ==, 0);
+    CHECK_U64 (pop (world), ==, 2);
+    CHECK_U64 (pop (world), ==, 1);
+    free (world);
+}
+
+/* Whoever walks over all that wait meets each of them. */
+static void a_walk_goes_through_all_three_lanes (void **state)
+{
+    static const uint32_t lanes[] = {TI_SLOT_RELIEF, 0, TI_SLOT_BEHIND};
+
+    (void)state;
+    for (uint32_t mask = 0; mask < 8; mask++) {
+        struct world *world = open_world (3);
+        uint32_t expected = 0, found = 0;
+
+        for (uint32_t i = 0; i < 3; i++)
+            if (mask & 1u << i) {
+                (void)push (world, i, 2, (uint16_t)lanes[i]);
+                expected++;
+            }
+        for (uint32_t at = ti_queue_first (&world->queue); at != TI_SLOT_NONE;
+             at = ti_queue_after (&world->queue, at))
+            found++;
+        CHECK_U64 (found, ==, expected);
+        free (world);
+    }
 }
 
 static void removal_from_the_middle_keeps_the_others_in_order (void **state)
@@ -149,6 +193,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (copies_leave_in_the_order_of_arrival),
         cmocka_unit_test (the_lane_behind_waits_for_the_first_one),
+        cmocka_unit_test (the_lane_of_relief_goes_before_the_first_one),
+        cmocka_unit_test (a_walk_goes_through_all_three_lanes),
         cmocka_unit_test (removal_from_the_middle_keeps_the_others_in_order),
         cmocka_unit_test (a_started_copy_is_found_but_does_not_wait),
         cmocka_unit_test (copies_of_one_call_are_told_apart),

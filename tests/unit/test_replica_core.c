@@ -114,6 +114,46 @@ static void each_refusal_says_why (void **state)
     fixture_close (&f);
 }
 
+/* Its limit is that of its own lane, and the hard one. */
+static void a_hedge_that_relieves_goes_first_and_where_others_are_refused (void **state)
+{
+    struct tied_replica_event event;
+    struct fixture f;
+
+    (void)state;
+    fixture_options (&f);
+    f.options.queue_depth = 6;
+    f.options.hedge_depth = 2;
+    fixture_open (&f);
+    for (uint64_t i = 0; i < 3; i++)
+        fixture_send (&f, 10 + i, 0);
+    fixture_send (&f, 20, 2);
+    fixture_reason (&f, TIED_REJECT_BUSY);
+    for (uint64_t i = 0; i < 3; i++) {
+        event = fixture_request (30 + i, 2);
+        event.u.request.flags = TIED_REQUEST_RELIEF;
+        fixture_feed (&f, &event);
+        if (i < 2)
+            (void)fixture_only (&f, TIED_REPLICA_ACT_ADMIT);
+        else
+            fixture_reason (&f, TIED_REJECT_BUSY);
+    }
+    fixture_simple (&f, TIED_REPLICA_EV_TAKE);
+    CHECK_U64 (fixture_only (&f, TIED_REPLICA_ACT_RUN)->call.sequence, ==, 30);
+    fixture_send (&f, 13, 0);
+    fixture_send (&f, 14, 0);
+    event = fixture_request (40, 2);
+    event.u.request.flags = TIED_REQUEST_RELIEF;
+    fixture_feed (&f, &event);
+    fixture_reason (&f, TIED_REJECT_FULL);
+    /* A first copy has no business there. */
+    event = fixture_request (41, 0);
+    event.u.request.flags = TIED_REQUEST_RELIEF;
+    fixture_feed (&f, &event);
+    fixture_reason (&f, TIED_REJECT_FULL);
+    fixture_close (&f);
+}
+
 /* Also where no limit would refuse it, and where it is leaving: DUPLICATE tells the client more. */
 static void a_hedge_where_its_call_waits_is_refused_before_all_limits (void **state)
 {
@@ -522,6 +562,7 @@ int main (void)
         cmocka_unit_test (no_more_copies_run_than_there_are_workers),
         cmocka_unit_test (later_hedges_wait_behind_if_asked),
         cmocka_unit_test (each_refusal_says_why),
+        cmocka_unit_test (a_hedge_that_relieves_goes_first_and_where_others_are_refused),
         cmocka_unit_test (a_hedge_where_its_call_waits_is_refused_before_all_limits),
         cmocka_unit_test (our_incarnation_and_none_are_welcome),
         cmocka_unit_test (a_copy_that_cannot_start_in_time_is_refused),

@@ -144,11 +144,14 @@ struct tied_client_counters {
     X (tied)     /* calls of which both copies of a tie were sent */                               \
     X (hedged)   /* calls whose hedge was sent */                                                  \
     X (hedges_won)                                                                                 \
+    X (relieved)      /* of the hedged: because a copy was known to run for long */                \
     X (duplicates)    /* tied calls that ran twice */                                              \
     X (extra_copies)  /* sent beyond the first of each call */                                     \
     X (extra_refused) /* of those, refused by their replica */                                     \
     X (shadow_tied)   /* what would have been sent, had is_shadow been off */                      \
     X (shadow_hedged)                                                                              \
+    X (shadow_won) /* of those: the call was answered later than the median call would have been   \
+                    */                                                                             \
     X (shadow_saved_us) /* expected to be saved by those hedges, together, microseconds */
 
 struct tied_method_counters {
@@ -163,6 +166,8 @@ struct tied_client_method {
     struct tied_method_counters counters;
     uint64_t samples;             /* calls in the window whose end was seen */
     tied_duration_t hedge_ns;     /* delay in use; TIED_NEVER: none, because of hedge_reason */
+    tied_duration_t relief_ns;    /* auto: who is known to run for so long is hedged as well;
+                                     TIED_NEVER: that would relieve nobody */
     uint32_t hedge_reason;        /* enum tied_not_sent */
     uint32_t hedge_share_ppm;     /* of the calls pending at hedge_ns that are hedged */
     uint32_t target_ppm;          /* the percentile that the next four speak of: the

@@ -80,7 +80,9 @@ enum tied_request_flag {
     TIED_REQUEST_REISSUE = 1 << 3,   /* an earlier copy was lost: see "Re-issue" in protocol.md */
     TIED_REQUEST_PARK = 1 << 4,      /* tied: keep what STARTED would drop until DONE */
     TIED_REQUEST_EXCLUSIVE = 1 << 5, /* must not run twice: only for who announces the mode */
-    TIED_REQUEST_FLAGS_KNOWN = 0x3f  /* a receiver ignores the other bits */
+    TIED_REQUEST_RELIEF = 1 << 6,   /* hedge of a call whose other copy runs, and ends when this one
+                                       has answered: goes before those that wait */
+    TIED_REQUEST_FLAGS_KNOWN = 0x7f /* a receiver ignores the other bits */
 };
 
 enum tied_reply_flag {
