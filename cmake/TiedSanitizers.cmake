@@ -3,7 +3,9 @@
 set (TIED_SANITIZE "" CACHE STRING "Sanitizers: empty, address,undefined or thread")
 set_property (CACHE TIED_SANITIZE PROPERTY STRINGS "" "address,undefined" "thread")
 if (NOT TIED_SANITIZE STREQUAL "")
-    add_compile_options (-fsanitize=${TIED_SANITIZE} -fno-omit-frame-pointer -g)
+    # Their reports need lines, and no more of what debugging does.
+    add_compile_options (-fsanitize=${TIED_SANITIZE} -fno-omit-frame-pointer
+        $<$<NOT:$<CONFIG:Debug,RelWithDebInfo>>:-g1>)
     if (TIED_SANITIZE MATCHES "undefined")
         add_compile_options (-fno-sanitize-recover=undefined)
     endif ()

@@ -72,6 +72,9 @@ tied_client_t *app_connect (const struct app *app,
                             const struct tied_client_options *options,
                             uint32_t first,
                             uint32_t count);
+/* Names the first replica that cannot be used now, and why; false when there is none. */
+#define APP_ABSENT_MAX 512
+bool app_absent_replica (const struct app *app, tied_client_t *client, char *text, size_t size);
 /* 0 when all replicas can be used in time, else the exit code after a line that names the first
    one that cannot. */
 int app_await_replicas (const struct app *app, tied_client_t *client, uint64_t timeout_ns);

@@ -45,11 +45,15 @@ static void print_details (const struct tied_reply *reply)
     fprintf (stderr, "body       %zu bytes\n", reply->body_size);
 }
 
-static int report_failure (const char *method, const struct tied_reply *reply)
+static int report_failure (const struct app *app,
+                           tied_client_t *client,
+                           const char *method,
+                           const struct tied_reply *reply)
 {
     const struct tied_client_completion *details = &reply->details;
     char quoted[TI_QUOTE_MAX];
-    char reason[64] = "";
+    char reason[64] = "", absent[APP_ABSENT_MAX] = "";
+    bool is_absent = false;
 
     if (details->status)
         snprintf (reason, sizeof reason, " (status %" PRIu32 ")", details->status);
@@ -58,9 +62,13 @@ static int report_failure (const char *method, const struct tied_reply *reply)
     if (details->outcome == TIED_OUTCOME_APP_ERROR)
         return app_fail ("call %s: %s%s", ti_quote (method, quoted),
                          tied_outcome_name ((int)details->outcome), reason);
-    return app_fail ("call %s: %s%s, %s", ti_quote (method, quoted),
+    /* Nobody answered: that may be because somebody is not there. */
+    if (details->outcome == TIED_OUTCOME_UNAVAILABLE || details->outcome == TIED_OUTCOME_DEADLINE)
+        is_absent = app_absent_replica (app, client, absent, sizeof absent);
+    return app_fail ("call %s: %s%s, %s%s%s", ti_quote (method, quoted),
                      tied_outcome_name ((int)details->outcome), reason,
-                     details->may_have_executed ? "may have executed" : "not executed");
+                     details->may_have_executed ? "may have executed" : "not executed",
+                     is_absent ? ": " : "", absent);
 }
 
 static int print_body (const struct tied_reply *reply)
@@ -127,8 +135,9 @@ int app_call (struct app *app, const struct ti_cli_result *line)
     } else {
         if (app->is_verbose)
             print_details (&reply);
-        rc = reply.details.outcome == TIED_OUTCOME_OK ? print_body (&reply)
-                                                      : report_failure (call.method, &reply);
+        rc = reply.details.outcome == TIED_OUTCOME_OK
+                 ? print_body (&reply)
+                 : report_failure (app, client, call.method, &reply);
         tied_reply_release (&reply);
     }
     tied_client_destroy (&client);

@@ -85,10 +85,8 @@ tied_client_t *app_connect (const struct app *app,
     return client;
 }
 
-int app_await_replicas (const struct app *app, tied_client_t *client, uint64_t timeout_ns)
+bool app_absent_replica (const struct app *app, tied_client_t *client, char *text, size_t size)
 {
-    if (tied_client_wait_ready (client, app->replicas.count, timeout_ns) == 0)
-        return TI_EXIT_OK;
     for (uint32_t i = 0; i < app->replicas.count; i++) {
         const struct ti_pair *pair = &app->replicas.items[i];
         struct tied_client_replica replica;
@@ -96,10 +94,20 @@ int app_await_replicas (const struct app *app, tied_client_t *client, uint64_t t
         if (tied_client_replica (client, pair->id, &replica) != 0 ||
             replica.state == TIED_REPLICA_UP)
             continue;
-        if (replica.state == TIED_REPLICA_MISNAMED)
-            return app_fail ("replica %s at %s calls itself by another id", pair->id,
-                             pair->endpoint);
-        return app_fail ("replica %s at %s cannot be reached", pair->id, pair->endpoint);
+        (void)snprintf (text, size, "replica %s at %s %s", pair->id, pair->endpoint,
+                        replica.state == TIED_REPLICA_MISNAMED ? "calls itself by another id"
+                                                               : "cannot be reached");
+        return true;
     }
-    return TI_EXIT_OK;
+    return false;
+}
+
+int app_await_replicas (const struct app *app, tied_client_t *client, uint64_t timeout_ns)
+{
+    char text[APP_ABSENT_MAX];
+
+    if (tied_client_wait_ready (client, app->replicas.count, timeout_ns) == 0 ||
+        !app_absent_replica (app, client, text, sizeof text))
+        return TI_EXIT_OK;
+    return app_fail ("%s", text);
 }

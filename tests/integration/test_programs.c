@@ -334,6 +334,7 @@ static void unreachable_replicas_alone_give_unavailable_by_the_deadline (void **
     CHECK_U64 (lines_of (process_errors (process)), ==, 1);
     CHECK_TRUE (strstr (process_errors (process), "unavailable") != NULL);
     CHECK_TRUE (strstr (process_errors (process), "not executed") != NULL);
+    CHECK_TRUE (strstr (process_errors (process), "replica y at tcp://127.0.0.1:1 ") != NULL);
     process_free (&process);
 }
 
