@@ -96,8 +96,9 @@ static void a_run_prints_a_table_and_a_sentence_and_writes_files (void **state)
 {
     (void)state;
     write_scenario (scenario);
-    struct process *process = RUN (0, "run", in_folder ("s.yaml"), "--json", in_folder ("a.json"),
-                                   "--csv", in_folder ("a.csv"), "--report", in_folder ("a.html"));
+    struct process *process =
+        RUN (0, "run", in_folder ("s.yaml"), "--quiet", "--json", in_folder ("a.json"), "--csv",
+             in_folder ("a.csv"), "--report", in_folder ("a.html"));
     const char *output = process_output (process);
     CHECK_TRUE (strstr (output, "a small one\n") == output);
     CHECK_TRUE (strstr (output, "\ntied ") != NULL);
