@@ -329,7 +329,8 @@ static void exclusive_calls_run_at_most_once_under_kills (void **state)
                    " replies, %" PRIu64 " refusals\n",
                    duel.next - 1, executed, claimed, duel.answered, duel.refused);
     CHECK_U64 (executed, >=, rounds * BATCH / 4);
-    CHECK_U64 (claimed, >, 0);
+    if (rounds == ROUNDS) /* a run of few rounds may meet none */
+        CHECK_U64 (claimed, >, 0);
     CHECK_U64 (duel.refused, >, 0);
     for (uint32_t i = 0; i < 2; i++)
         kill_one (&duel, i);
