@@ -66,8 +66,7 @@ void ti_client_look_for_relief (ti_core *self, uint32_t token)
     const tied_duration_t delay = plan_of (self, call)->delay_ns;
     tied_time_t start;
     call->relief_due = TIED_NEVER;
-    /* One that was refused, since it was sent for another reason, leaves room for this one. */
-    if (delay == TIED_NEVER || (race->hedged & ~race->refused) || !ti_race_may_hedge (race))
+    if (delay == TIED_NEVER || race->hedged || !ti_race_may_hedge (race))
         return;
     const bool is_started = has_started (self, token, &start);
     if (!is_started || ti_time_add (start, delay) > self->now) {

@@ -10,7 +10,7 @@
  * 4. while copy 1 is planned, it is not in sent, copy 0 is alive and the call is idempotent or
  *    exclusive, of which it is never both;
  * 5. hedged holds at most one number, 2 or above and in sent; none while the hedge is planned, and
- *    then the call is idempotent.
+ *    then the call is idempotent. So a call has one hedge, also if that is refused.
  */
 #ifndef TI_RACE_H
 #define TI_RACE_H
@@ -65,8 +65,8 @@ bool ti_race_has_room_to_hedge (const struct ti_race *self, bool is_tied);
 /* There is room for the hedge and for a re-issue, whatever was sent or is planned. */
 bool ti_race_may_hedge (const struct ti_race *self);
 
-/* The next copy, which has to be sent right after, is the hedge; in the place of one that was
- * refused, if there was one. Precondition: it is planned. */
+/* The next copy, which has to be sent right after, is the hedge. Precondition: it is planned, and
+ * there was none. */
 void ti_race_hedge (struct ti_race *self);
 
 /* Both copies of a tie are there: one of them runs or will. */

@@ -133,6 +133,36 @@ static void a_copy_that_is_known_to_run_for_long_is_relieved (void **state)
     rig_stop (&b.rig);
 }
 
+/* It has cost its token, and the other copy runs on. */
+static void one_that_is_refused_is_the_only_one (void **state)
+{
+    struct bench b;
+    (void)state;
+    setup (&b);
+    const tied_duration_t delay = seen (&b).relief_ns;
+    const uint32_t slow = submit_to (&b, 0);
+    const uint64_t before = seen (&b).counters.hedged;
+    rig_advance (&b.rig, b.rig.now + MS (1));
+    const uint32_t other = submit_to (&b, 0);
+    const tied_time_t sent = b.rig.now;
+    rig_forget (&b.rig);
+    rig_advance (&b.rig, sent + WAITED + SERVICE);
+    answer (&b, other, 0, SERVICE);
+    rig_advance (&b.rig, sent + WAITED + 2 * delay + MS (2));
+    CHECK_U64 (requests (&b), ==, 1);
+    rig_reject (&b.rig, 1, b.rig.calls[slow].id, 2, TIED_REJECT_BUSY);
+    rig_advance (&b.rig, sent + S (2));
+    CHECK_U64 (requests (&b), ==, 1);
+    answer (&b, slow, 0, SLOW);
+    const struct tied_client_action *end = rig_get (&b.rig, TIED_CLIENT_ACT_COMPLETE, 1);
+    CHECK_U64 (end->token, ==, slow);
+    CHECK_U64 (end->u.completion.outcome, ==, TIED_OUTCOME_OK);
+    CHECK_U64 (end->u.completion.copies_sent, ==, 2);
+    CHECK_U64 (seen (&b).counters.hedged, ==, before + 1);
+    CHECK_U64 (seen (&b).counters.hedges_won, ==, 0);
+    rig_stop (&b.rig);
+}
+
 static void a_copy_that_may_still_wait_is_not (void **state)
 {
     struct bench b;
@@ -159,6 +189,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (a_copy_that_is_known_to_run_for_long_is_relieved),
+        cmocka_unit_test (one_that_is_refused_is_the_only_one),
         cmocka_unit_test (a_copy_that_may_still_wait_is_not),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
