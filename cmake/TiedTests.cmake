@@ -5,7 +5,7 @@ set (tied_test_environment
     "ASAN_OPTIONS=allow_user_segv_handler=0:detect_leaks=1"
     "UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1"
     "TSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/tsan.supp:halt_on_error=1"
-    "LSAN_OPTIONS=print_suppressions=0")
+    "LSAN_OPTIONS=suppressions=${PROJECT_SOURCE_DIR}/tests/support/lsan.supp:print_suppressions=0")
 
 # tied_add_test (<name> <label> <time limit in s> COMMAND ...): exit code 77 means skipped. The limit
 # is for hangs: some ten times what the slowest test of the kind takes, for a machine may have ten
