@@ -16,6 +16,7 @@
 #include <tied/client_core.h>
 
 #include "base/prng.h"
+#include "base/util.h"
 #include "core/budget.h"
 #include "core/governor.h"
 #include "core/latency.h"
@@ -141,6 +142,15 @@ void ti_method_end (struct ti_method *self, const struct ti_method_end *end, tie
 
 void ti_method_status (const struct ti_method *self, struct tied_client_method *out);
 void ti_method_check (const struct ti_method *self);
+
+/* method_plan.c: a new plan, and what it would save in shadow mode; when the old one is over. */
+void ti_method_plan (struct ti_method *self, struct ti_method_scratch *scratch, tied_time_t now);
+
+/* One of the windows of times; only if it learns. */
+static inline struct ti_latency *ti_method_times (const struct ti_method *self, size_t offset)
+{
+    return TI_AT (struct ti_latency, (void *)(uintptr_t)self, offset);
+}
 
 static inline bool ti_method_waits_for_others (const struct ti_method *self, uint32_t status)
 {

@@ -70,7 +70,7 @@ void ti_relief (const struct ti_curve *service,
 {
     uint64_t most = 0;
     uint32_t at = first_below (service, OUTLIERS_PPM);
-    *out = (struct ti_relief){TIED_NEVER, TIED_NEVER};
+    *out = TI_RELIEF_NONE;
     for (uint32_t n = 0; n < CANDIDATES && at < service->count; n++) {
         const tied_duration_t d = service->points[at].at;
         const bool is_within = service->points[at].surviving_ppm <= budget_ppm;

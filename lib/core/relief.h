@@ -18,6 +18,8 @@ struct ti_relief {
     tied_duration_t delay_ns; /* who has run for so long shall be */
 };
 
+#define TI_RELIEF_NONE ((struct ti_relief){TIED_NEVER, TIED_NEVER})
+
 /*
  * service: of executions, those that were stopped for a hedge censored. budget_ppm: hedges of
  * calls, at most. before: what was found last; it holds while nobody knows how long the slow ones
