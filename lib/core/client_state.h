@@ -11,7 +11,7 @@
  *    not wait has one that is certain, or a doubtful one and a deadline, which was near;
  * 5. `due` holds a call while it has a deadline, a planned copy 1, or, if it does not wait, a
  *    planned hedge or a time to look whether it runs for long (ti_client_due); `beats` a replica
- * while it has a link and is not misnamed;
+ *    while it has a link and is not misnamed;
  * 6. the list of usable replicas holds exactly those that are UP and not avoided.
  */
 #ifndef TI_CLIENT_STATE_H
