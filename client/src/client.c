@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "base/util.h"
 #include "client_internal.h"
+#include "text/id.h"
 #include "zmq/clock.h"
 #include "zmq/panic.h"
 
@@ -152,7 +153,7 @@ int tied_client_add_replica (tied_client_t *self, const char *id, const char *en
 {
     int rc;
 
-    if (!self || !ti_name_is_valid (id) || !endpoint || !*endpoint)
+    if (!self || !ti_is_id (id) || !endpoint || !*endpoint)
         return TIED_ERR_INVAL;
     pthread_mutex_lock (&self->lock);
     if (self->state != TI_CLIENT_NEW)
@@ -171,7 +172,7 @@ int tied_client_set_zone (tied_client_t *self, const char *id, const char *zone)
     uint32_t number = 0;
     int rc = TIED_ERR_ABSENT;
 
-    if (!self || !id || (zone && !ti_name_is_valid (zone)))
+    if (!self || !id || (zone && !ti_is_id (zone)))
         return TIED_ERR_INVAL;
     /* Two names with the same number would be one zone, which is only a wish not granted. */
     if (zone)

@@ -247,6 +247,5 @@ struct ti_client_link *ti_client_find_link (tied_client_t *self, const char *id)
 /* 0, TIED_ERR_INVAL; *out is a complete copy with what is drawn from the system filled in. */
 TIED_NODISCARD int ti_client_options_import (const struct tied_client_options *options,
                                              struct tied_client_options *out);
-bool ti_name_is_valid (const char *name);
 
 #endif

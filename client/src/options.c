@@ -24,23 +24,6 @@ void tied_client_options_init (struct tied_client_options *options)
     options->core.methods_max = 16;
 }
 
-bool ti_name_is_valid (const char *name)
-{
-    size_t size = 0;
-
-    if (!name)
-        return false;
-    for (; name[size]; size++) {
-        char c = name[size];
-        bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-
-        if (size >= TIED_NAME_MAX ||
-            !(is_letter || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-'))
-            return false;
-    }
-    return size > 0;
-}
-
 static const char *bad_field (const struct tied_client_options *options)
 {
     if (options->struct_size != sizeof *options)

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "text/id.h"
 #include "zmq/endpoint.h"
 
 #include <tied/error.h>
@@ -39,9 +40,8 @@ int ti_name_check (const char *text, char *why)
         return ti_cli_refuse (why, "the id is longer than %d bytes", TIED_NAME_MAX);
     if (text[0] == '-')
         return ti_cli_refuse (why, "an id does not start with '-'");
-    for (size_t i = 0; i < length; i++)
-        if (text[i] <= ' ' || text[i] == '=' || text[i] == 0x7f)
-            return ti_cli_refuse (why, "an id has no blank, '=' or control character and is ASCII");
+    if (!ti_is_id (text))
+        return ti_cli_refuse (why, "an id is made of A-Z a-z 0-9 . _ -");
     return TIED_OK;
 }
 

@@ -3,6 +3,8 @@
 
 #include <tied/replica.h>
 
+#include "text/id.h"
+
 #define MIB (1u << 20)
 
 void tied_replica_options_init (struct tied_replica_options *options)
@@ -24,15 +26,6 @@ void tied_replica_options_init (struct tied_replica_options *options)
     options->core.incarnation = 0;
 }
 
-static bool is_id (const char *id)
-{
-    static const char allowed[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
-    size_t size = id ? strnlen (id, TIED_NAME_MAX + 1) : 0;
-
-    return size >= 1 && size <= TIED_NAME_MAX && strspn (id, allowed) == size;
-}
-
 static const char *bad_field (const struct tied_replica_options *options)
 {
     struct tied_replica_core_options core;
@@ -40,7 +33,7 @@ static const char *bad_field (const struct tied_replica_options *options)
 
     if (options->struct_size != sizeof *options)
         return "struct_size";
-    if (!is_id (options->id))
+    if (!ti_is_id (options->id))
         return "id";
     if (options->service > TIED_SERVICE_INLINE)
         return "service";

@@ -249,7 +249,10 @@ static void wrong_values_name_option_value_and_what_is_accepted (void **state)
         {"--colour", "red", "--colour \"red\" is unknown; give one of auto never"},
         {"--bind", "h:1",
          "--bind \"h:1\": \"h:1\" has no transport; write it as in tcp://127.0.0.1:5555"},
-        {"--id", "a b", "--id \"a b\": an id has no blank, '=' or control character and is ASCII"},
+        {"--id", "a b", "--id \"a b\": an id is made of A-Z a-z 0-9 . _ -"},
+        {"--id", "a/b", "--id \"a/b\": an id is made of A-Z a-z 0-9 . _ -"},
+        {"--replica", "\xc3\xa4=tcp://h:1",
+         "--replica \"\\xc3\\xa4=tcp://h:1\": an id is made of A-Z a-z 0-9 . _ -"},
         {"--file", "", "--file \"\": it is empty"},
         {"--replica", "a",
          "--replica \"a\": it has no '='; write ID=ENDPOINT as in "
