@@ -43,6 +43,7 @@ static const struct unit size_units[] = {
     {"KiB", UINT64_C (1) << 10},
     {"MiB", UINT64_C (1) << 20},
     {"GiB", UINT64_C (1) << 30},
+    {"TiB", UINT64_C (1) << 40},
 };
 
 #define COUNT(array) (sizeof (array) / sizeof (array)[0])

@@ -82,6 +82,7 @@ const char *ti_format_size (uint64_t bytes, char buffer[TI_UNITS_TEXT_MAX])
         const char *name;
         uint64_t factor;
     } binary[] = {
+        {"TiB", UINT64_C (1) << 40},
         {"GiB", UINT64_C (1) << 30},
         {"MiB", UINT64_C (1) << 20},
         {"KiB", UINT64_C (1) << 10},

@@ -157,6 +157,8 @@ static void reals_rates_sizes_and_integers_are_read (void **state)
     CHECK_I64 (ti_parse_size ("1GB", &whole), ==, 0);
     CHECK_U64 (whole, ==, 1000000000);
     CHECK_I64 (ti_parse_size ("0.3B", &whole), ==, TI_UNITS_TOO_FINE);
+    CHECK_I64 (ti_parse_size ("1TiB", &whole), ==, 0);
+    CHECK_U64 (whole, ==, UINT64_C (1) << 40);
     CHECK_I64 (ti_parse_size ("17179869184GiB", &whole), ==, TI_UNITS_TOO_LARGE);
     CHECK_I64 (ti_parse_u64 ("18446744073709551615", &whole), ==, 0);
     CHECK_U64 (whole, ==, UINT64_MAX);
@@ -217,6 +219,7 @@ static void sizes_are_printed_exactly (void **state)
     CHECK_STR (ti_format_size (0, text), "0B");
     CHECK_STR (ti_format_size (1536, text), "1.5KiB");
     CHECK_STR (ti_format_size (UINT64_C (1) << 30, text), "1GiB");
+    CHECK_STR (ti_format_size (UINT64_C (3) << 39, text), "1.5TiB");
     CHECK_STR (ti_format_size (1000001, text), "1000001B");
 }
 
