@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "scenario_form.h"
@@ -239,11 +240,8 @@ int sim_scenario_load (const char *preset_or_path, struct sim_scenario *out, cha
     char quoted[TI_QUOTE_MAX];
     if (preset)
         return sim_scenario_read_text (preset->name, preset->text, preset->size, out, why);
-    FILE *file = fopen (preset_or_path, "rb");
-    if (file) {
-        fclose (file);
+    if (access (preset_or_path, R_OK) == 0)
         return sim_scenario_read_file (preset_or_path, out, why);
-    }
     int error = errno;
     const char *nearest = sim_preset_nearest (preset_or_path);
     snprintf (why, SIM_WHY_MAX, "%s is no preset, and as a file: %s%s%s%s",

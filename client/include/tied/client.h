@@ -636,7 +636,8 @@ TIED_EXPORT TIED_NODISCARD int tied_client_set_off (tied_client_t *self, bool is
  *
  * Ownership: none transferred.
  * Thread: any.
- * Blocking: as long as reading the file takes; calls go on meanwhile.
+ * Blocking: as long as reading the file takes, and no longer than 3 s if it is a pipe;
+ * calls go on meanwhile.
  * Callback-safe: there are no callbacks.
  * On error: all settings are what they were.
  */
