@@ -17,6 +17,7 @@
 #include "app/work.h"
 #include "app/workers.h"
 #include "tools/cli.h"
+#include "tools/fail.h"
 #include "tools/recording.h"
 #include "tools/streams.h"
 #include "zmq/clock.h"
@@ -270,8 +271,7 @@ static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
 
 static int fail (const char *what, const char *subject, const char *why)
 {
-    (void)fprintf (stderr, "tied-replica: %s %s: %s\n", what, subject, why);
-    return TI_EXIT_FAILED;
+    return ti_fail (stderr, "tied-replica", "%s %s: %s", what, subject, why);
 }
 
 /* Before any thread exists, so that all inherit the mask and only the signalfd sees the signals. */
@@ -363,7 +363,7 @@ static int write_stats (struct app *app)
     if (fclose (app->stats) != 0)
         rc = TIED_ERR_SYSTEM;
     app->stats = NULL;
-    return rc == 0 ? 0 : fail ("cannot write", app->stats_path, strerror (errno));
+    return rc == 0 ? 0 : ti_fail_write (stderr, "tied-replica", app->stats_path);
 }
 
 /* A replica that has not stopped may still record; what it has recorded is written at exit. */
@@ -371,7 +371,7 @@ static int finish_recording (struct app *app, bool is_stopped)
 {
     if (!is_stopped || ti_recording_close (&app->recording) == 0)
         return 0;
-    return fail ("cannot write", app->record_path, strerror (errno));
+    return ti_fail_write (stderr, "tied-replica", app->record_path);
 }
 
 static int run (struct app *app)
@@ -381,11 +381,11 @@ static int run (struct app *app)
 
     /* Opened first: a wrong path shows now and not after a long measurement. */
     if (app->stats_path && !(app->stats = fopen (app->stats_path, "w")))
-        return fail ("cannot write", app->stats_path, strerror (errno));
+        return ti_fail_write (stderr, "tied-replica", app->stats_path);
     if (app->record_path && ti_recording_open (&app->recording, app->record_path,
                                                "t_us,call,copy,replica,queue_us,service_us,"
                                                "outcome") != 0)
-        return fail ("cannot write", app->record_path, strerror (errno));
+        return ti_fail_write (stderr, "tied-replica", app->record_path);
     if (take_signals (app) != 0 || set_up (app) != 0)
         return TI_EXIT_FAILED;
     peers = tied_replica_peer_endpoint (app->replica);

@@ -3,7 +3,6 @@
  * tied-client advise: measures or reads a recording, asks advice.h, and says it: a few lines for a
  * person, the same as JSON, and the policy file to begin with.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -22,13 +21,12 @@ struct said {
 
 int app_parse_share (void *value, const char *text, char *why)
 {
-    char quoted[TI_QUOTE_MAX];
     const int error = ti_share_parse (text, value);
 
     if (error == 0)
         return 0;
-    return ti_cli_refuse (why, "%s %s: give a share such as 5%%, up to 100%%",
-                          ti_quote (text, quoted), ti_units_text (error));
+    return ti_cli_refuse (why, "it %s; give a share such as 5%%, up to 100%%",
+                          ti_units_text (error));
 }
 
 static const char *ms (uint64_t ns, char buffer[TI_UNITS_TEXT_MAX])
@@ -198,9 +196,9 @@ static int say (struct said *said)
     if (said->advice.verdict != ADVICE_NEITHER)
         print_policy (said);
     if (fflush (stdout) != 0 || ferror (stdout))
-        return app_fail ("cannot write to standard output: %s", strerror (errno));
+        return app_fail_write (NULL);
     if (said->app->json && ti_save (said->app->json, write_json, said) != 0)
-        return app_fail ("cannot write %s: %s", said->app->json, strerror (errno));
+        return app_fail_write (said->app->json);
     return TI_EXIT_OK;
 }
 

@@ -57,6 +57,8 @@ int app_parse_key (void *value, const char *text, char *why);
 
 /* "tied-client: TEXT" to stderr. @return TI_EXIT_FAILED */
 int app_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
+/* That path, or NULL: standard output, cannot be written, from errno. @return TI_EXIT_FAILED */
+int app_fail_write (const char *path);
 
 /* 0 if METHOD can be one, else TI_EXIT_USAGE after a line that names `where` it was given. */
 int app_check_method (const struct app *app, const char *where, const char *method);

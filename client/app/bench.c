@@ -2,7 +2,6 @@
 /* tied-client bench: sets the policies up, gives them their turns, and reports. */
 #include "bench.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,7 +306,7 @@ static int save (const struct bench *self,
 {
     if (!path || ti_report_save (&self->report, write, path) == 0)
         return TI_EXIT_OK;
-    return app_fail ("cannot write %s: %s", path, strerror (errno));
+    return app_fail_write (path);
 }
 
 static int report (struct bench *self)
@@ -317,7 +316,7 @@ static int report (struct bench *self)
 
     fill_loads (self);
     if (ti_report_write_table (&self->report, stdout) != 0)
-        return app_fail ("cannot write to standard output: %s", strerror (errno));
+        return app_fail_write (NULL);
     printf ("\n%s\n", ti_report_sentence (&self->report, sentence));
     fflush (stdout);
     rc = save (self, ti_report_write_json, self->app->json);
@@ -334,14 +333,14 @@ static int start_recording (struct bench *self)
                                     "t_us,policy,call,replica,copies,queue_us,service_us,"
                                     "latency_us,outcome") == 0)
         return TI_EXIT_OK;
-    return app_fail ("cannot write %s: %s", path, strerror (errno));
+    return app_fail_write (path);
 }
 
 static int finish_recording (struct bench *self)
 {
     if (ti_recording_close (&self->recording) == 0)
         return TI_EXIT_OK;
-    return app_fail ("cannot write %s: %s", self->app->record, strerror (errno));
+    return app_fail_write (self->app->record);
 }
 
 static void tear_down (struct bench *self)

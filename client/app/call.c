@@ -84,11 +84,8 @@ static int print_body (const struct tied_reply *reply)
 
 int app_parse_key (void *value, const char *text, char *why)
 {
-    char quoted[TI_QUOTE_MAX];
-
     if (!text[0] || strlen (text) > TIED_KEY_MAX)
-        return ti_cli_refuse (why, "%s must have 1 to %d bytes", ti_quote (text, quoted),
-                              TIED_KEY_MAX);
+        return ti_cli_refuse (why, "a key has 1 to %d bytes", TIED_KEY_MAX);
     *(const char **)value = text;
     return 0;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "app.h"
+#include "tools/fail.h"
 #include "tools/save.h"
 #include "wire/fields.h"
 #include "yaml/document.h"
@@ -14,11 +14,14 @@ int app_fail (const char *format, ...)
     va_list args;
 
     va_start (args, format);
-    fputs ("tied-client: ", stderr);
-    vfprintf (stderr, format, args);
-    fputc ('\n', stderr);
+    ti_fail_args (stderr, "tied-client", format, args);
     va_end (args);
     return TI_EXIT_FAILED;
+}
+
+int app_fail_write (const char *path)
+{
+    return ti_fail_write (stderr, "tied-client", path);
 }
 
 int app_check_method (const struct app *app, const char *where, const char *method)
@@ -37,7 +40,7 @@ int app_check_output (const char *path)
 {
     if (!path || ti_save_check (path) == 0)
         return 0;
-    return app_fail ("cannot write %s: %s", path, strerror (errno));
+    return app_fail_write (path);
 }
 
 void app_options (const struct app *app, struct tied_client_options *options)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "client_internal.h"
+#include "text/quote.h"
 #include "wire/fields.h"
 
 static bool take_name (const char *method, struct tied_view *out)
@@ -110,6 +111,6 @@ int tied_client_load_policies (tied_client_t *self,
                       path, self->methods.max);
     }
     if (error_text && error_size > 0)
-        snprintf (error_text, error_size, "%s", why);
+        snprintf (error_text, error_size, "%s", ti_plain (why));
     return rc;
 }

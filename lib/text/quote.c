@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "utf8.h"
+
 const char *ti_quote (const char *text, char buffer[TI_QUOTE_MAX])
 {
     size_t at = 0;
@@ -24,6 +26,19 @@ const char *ti_quote (const char *text, char buffer[TI_QUOTE_MAX])
     buffer[at++] = '"';
     buffer[at] = '\0';
     return buffer;
+}
+
+char *ti_plain (char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at;) {
+        size_t length = ti_utf8_length (at);
+        if (length == 0 || *at < 0x20 || *at == 0x7f || (at[0] == 0xc2 && at[1] < 0xa0)) {
+            *at = '?';
+            length = 1;
+        }
+        at += length;
+    }
+    return text;
 }
 
 #define NEAREST_LENGTH_MAX 40

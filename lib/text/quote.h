@@ -8,6 +8,10 @@
  * @return buffer */
 const char *ti_quote (const char *text, char buffer[TI_QUOTE_MAX]);
 
+/* Make one line of text that can be shown: control characters and bytes that are not UTF-8 become
+ * '?'. @return text */
+char *ti_plain (char *text);
+
 /* The candidate that text was probably meant to be, NULL if none is near. names ends with NULL. */
 const char *ti_nearest (const char *text, const char *const *names);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "fail.h"
 
 #include <tied/types.h>
 
@@ -26,12 +27,9 @@ struct run {
 
 int ti_cli_error (const struct ti_cli *cli, const char *format, ...)
 {
-    FILE *file = cli->err ? cli->err : stderr;
     va_list args;
     va_start (args, format);
-    fprintf (file, "%s: ", cli->program);
-    vfprintf (file, format, args);
-    fputc ('\n', file);
+    ti_fail_args (cli->err ? cli->err : stderr, cli->program, format, args);
     va_end (args);
     return TI_EXIT_USAGE;
 }

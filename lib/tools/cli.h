@@ -129,8 +129,8 @@ ti_cli_parse (const struct ti_cli *cli, int argc, char **argv, struct ti_cli_res
 void ti_cli_help (const struct ti_cli *cli, FILE *file);
 
 /*
- * "PROGRAM: TEXT\n" to cli->err. What the text quotes from outside may be of any length and hold
- * any byte: pass it through ti_quote () first. @return TI_EXIT_USAGE
+ * "PROGRAM: TEXT\n" to cli->err, see fail.h. What the text quotes from outside may be of any
+ * length: pass it through ti_quote () first. @return TI_EXIT_USAGE
  */
 int ti_cli_error (const struct ti_cli *cli, const char *format, ...)
     __attribute__ ((format (printf, 2, 3)));

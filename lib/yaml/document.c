@@ -51,9 +51,7 @@ static void set_name (struct ti_document *self, const char *name)
     bool is_cut = length >= TI_DOCUMENT_NAME_MAX;
     snprintf (self->name, TI_DOCUMENT_NAME_MAX, "%s%s", is_cut ? "..." : "",
               is_cut ? name + length - (TI_DOCUMENT_NAME_MAX - 4) : name);
-    for (char *c = self->name; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    ti_plain (self->name);
 }
 
 static int refuse_syntax (struct builder *self)

@@ -64,6 +64,8 @@ int app_explain (struct app *app, const struct ti_cli_result *line);
 
 /* "tied-sim: TEXT" to stderr. @return TI_EXIT_FAILED */
 int app_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
+/* That path, or NULL: standard output, cannot be written, from errno. @return TI_EXIT_FAILED */
+int app_fail_write (const char *path);
 
 /* Whether the files that were asked for can be made, before a long run finds that they cannot; 0,
  * else the exit code after a line. */

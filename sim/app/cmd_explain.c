@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The command explain: the sequence diagram of the call at a percentile. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +14,11 @@ static int write_saved (const void *context, FILE *file)
 
 static int show (const struct app *app, const struct sim_diagram *diagram)
 {
-    char quoted[TI_QUOTE_MAX];
     int rc = TI_EXIT_OK;
     if (sim_diagram_write_text (diagram, stdout))
-        rc = app_fail ("cannot write to standard output: %s", strerror (errno));
+        rc = app_fail_write (NULL);
     if (app->json && ti_save (app->json, write_saved, diagram))
-        rc = app_fail ("cannot write %s: %s", ti_quote (app->json, quoted), strerror (errno));
+        rc = app_fail_write (app->json);
     return rc;
 }
 

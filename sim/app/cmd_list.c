@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The command list: the presets, or the text of one. */
-#include <errno.h>
 #include <string.h>
 
 #include "app.h"
@@ -31,6 +30,6 @@ int app_list (struct app *app, const struct ti_cli_result *line)
         printf ("%-24s %s\n", preset->name, preset->title);
     }
     if (rc == TI_EXIT_OK && fflush (stdout) != 0)
-        return app_fail ("cannot write to standard output: %s", strerror (errno));
+        return app_fail_write (NULL);
     return rc;
 }

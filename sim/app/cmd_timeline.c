@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The command timeline: what a policy does as time passes. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +83,6 @@ int app_timeline (struct app *app, const struct ti_cli_result *line)
     free (study);
     sim_scenario_deinit (&scenario);
     if (rc == TI_EXIT_OK && fflush (stdout) != 0)
-        return app_fail ("cannot write to standard output: %s", strerror (errno));
+        return app_fail_write (NULL);
     return rc;
 }

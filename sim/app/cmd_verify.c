@@ -2,7 +2,6 @@
 /* The command `verify`; see cmd_verify.h. What is compared is decided in theory/. */
 #include "cmd_verify.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <tied/version.h>
 
 #include "tools/cli.h"
+#include "tools/fail.h"
 #include "tools/json.h"
 #include "tools/save.h"
 
@@ -131,10 +131,7 @@ save_json (const struct sim_verify *verify, const struct sim_cmd_verify *command
     const struct saving saving = {verify, command};
     if (ti_save (command->json_path, write_json, &saving) == 0)
         return TI_EXIT_OK;
-    char quoted[TI_QUOTE_MAX];
-    fprintf (err, "tied-sim: cannot write %s: %s\n", ti_quote (command->json_path, quoted),
-             strerror (errno));
-    return TI_EXIT_FAILED;
+    return ti_fail_write (err, "tied-sim", command->json_path);
 }
 
 int sim_cmd_verify (const struct sim_cmd_verify *command, FILE *out, FILE *err)
@@ -151,17 +148,15 @@ int sim_cmd_verify (const struct sim_cmd_verify *command, FILE *out, FILE *err)
     char why[SIM_WHY_MAX];
     int rc = sim_verify_run (&options, &verify, why);
     if (rc) {
-        fprintf (err, "tied-sim: %s\n", why);
+        ti_fail (err, "tied-sim", "%s", why);
         return rc == TIED_ERR_ABSENT ? TI_EXIT_USAGE : TI_EXIT_FAILED;
     }
     write_table (&verify, out);
     if (command->fault != SIM_FAULT_NONE)
         fprintf (out, "with the planted error %s\n", sim_fault_names[command->fault]);
     rc = verify.out + verify.wide ? TI_EXIT_FAILED : TI_EXIT_OK;
-    if (fflush (out) != 0 || ferror (out)) {
-        fprintf (err, "tied-sim: cannot write to standard output: %s\n", strerror (errno));
-        rc = TI_EXIT_FAILED;
-    }
+    if (fflush (out) != 0 || ferror (out))
+        rc = ti_fail_write (err, "tied-sim", NULL);
     if (command->json_path && save_json (&verify, command, err))
         rc = TI_EXIT_FAILED;
     sim_verify_deinit (&verify);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The scenario that a command runs: read, then changed as the options say. */
-#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 
 #include "app.h"
 #include "base/util.h"
 #include "scenario/policy_text.h"
+#include "tools/fail.h"
 #include "tools/save.h"
 
 /* With a precision and without a number, as many replications as this may be needed. */
@@ -16,11 +16,14 @@ int app_fail (const char *format, ...)
 {
     va_list args;
     va_start (args, format);
-    fputs ("tied-sim: ", stderr);
-    vfprintf (stderr, format, args);
+    ti_fail_args (stderr, "tied-sim", format, args);
     va_end (args);
-    fputc ('\n', stderr);
     return TI_EXIT_FAILED;
+}
+
+int app_fail_write (const char *path)
+{
+    return ti_fail_write (stderr, "tied-sim", path);
 }
 
 static void set_amount (const struct app *app, struct sim_amount *amount)
@@ -77,10 +80,7 @@ static int set_policies (const struct app *app, struct sim_scenario *scenario)
 
 static int check_file (const char *path)
 {
-    char quoted[TI_QUOTE_MAX];
-    if (!path || ti_save_check (path) == 0)
-        return 0;
-    return app_fail ("cannot write %s: %s", ti_quote (path, quoted), strerror (errno));
+    return !path || ti_save_check (path) == 0 ? 0 : app_fail_write (path);
 }
 
 int app_check_files (const struct app *app)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Results to the terminal and to files. */
-#include <errno.h>
 #include <string.h>
 
 #include "app.h"
@@ -22,17 +21,16 @@ static int write_saved (const void *context, FILE *file)
 static int save (const struct sim_output *output, writer_fn *writer, const char *path)
 {
     const struct saving saving = {output, writer};
-    char quoted[TI_QUOTE_MAX];
     if (!path || ti_save (path, write_saved, &saving) == 0)
         return TI_EXIT_OK;
-    return app_fail ("cannot write %s: %s", ti_quote (path, quoted), strerror (errno));
+    return app_fail_write (path);
 }
 
 int app_show (const struct app *app, const struct sim_output *output)
 {
     int rc = TI_EXIT_OK;
     if (sim_output_write_text (output, stdout))
-        rc = app_fail ("cannot write to standard output: %s", strerror (errno));
+        rc = app_fail_write (NULL);
     /* Each file is written even if another one cannot be: the run was long. */
     if (save (output, sim_output_write_json, app->json))
         rc = TI_EXIT_FAILED;

@@ -126,6 +126,9 @@ static void a_broken_file_keeps_the_old_settings (void **state)
                TIED_ERR_INVAL);
     CHECK_TRUE (strstr (text, "No such file") != NULL);
     CHECK_I64 (tied_client_load_policies (client, "/tmp", text, sizeof text), ==, TIED_ERR_INVAL);
+    CHECK_I64 (tied_client_load_policies (client, "no\nsuch", text, sizeof text), ==,
+               TIED_ERR_INVAL);
+    CHECK_STR (text, "no?such: No such file or directory");
     CHECK_I64 (tied_client_load_policies (client, NULL, text, sizeof text), ==, TIED_ERR_INVAL);
     CHECK_I64 (tied_client_load_policies (NULL, "x", text, sizeof text), ==, TIED_ERR_INVAL);
     CHECK_U64 (policy_of (client, "a").extra_load_ppm, ==, 70000);
