@@ -19,13 +19,26 @@
 
 static const char *const state_names[] = {"down", "greeted", "up", "suspect", "misnamed"};
 
+/* What a status says that is not the handler's; NULL: it is. */
+static const char *special_status (uint32_t status)
+{
+    switch (status) {
+    case TIED_STATUS_KEY_REUSED:
+        return "not executed: this --key came before with another body; give another one";
+    case TIED_STATUS_REPLY_TOO_LARGE:
+        return "executed, but its reply is larger than this program takes";
+    default:
+        return NULL;
+    }
+}
+
 static void print_details (const struct tied_reply *reply)
 {
     const struct tied_client_completion *details = &reply->details;
     char text[TI_UNITS_TEXT_MAX];
 
     fprintf (stderr, "outcome    %s\n", tied_outcome_name ((int)details->outcome));
-    if (details->status)
+    if (details->status && !special_status (details->status))
         fprintf (stderr, "status     %" PRIu32 "\n", details->status);
     if (details->reject)
         fprintf (stderr, "rejected   %s\n", tied_reject_name ((int)details->reject));
@@ -45,6 +58,20 @@ static void print_details (const struct tied_reply *reply)
     fprintf (stderr, "body       %zu bytes\n", reply->body_size);
 }
 
+/* The handler's own error, and what it says of it. */
+static int report_error (const char *method, const struct tied_reply *reply)
+{
+    const uint32_t status = reply->details.status;
+    char quoted[TI_QUOTE_MAX], said[TI_QUOTE_MAX], text[TI_QUOTE_MAX];
+
+    if (special_status (status))
+        return app_fail ("call %s: %s", ti_quote (method, quoted), special_status (status));
+    (void)snprintf (text, sizeof text, "%.*s", (int)ti_min (reply->body_size, sizeof text - 1),
+                    reply->body ? (const char *)reply->body : "");
+    return app_fail ("call %s: app_error (status %" PRIu32 ")%s%s", ti_quote (method, quoted),
+                     status, text[0] ? ": " : "", text[0] ? ti_quote (text, said) : "");
+}
+
 static int report_failure (const struct app *app,
                            tied_client_t *client,
                            const char *method,
@@ -55,13 +82,10 @@ static int report_failure (const struct app *app,
     char reason[64] = "", absent[APP_ABSENT_MAX] = "";
     bool is_absent = false;
 
-    if (details->status)
-        snprintf (reason, sizeof reason, " (status %" PRIu32 ")", details->status);
-    else if (details->reject)
-        snprintf (reason, sizeof reason, " (%s)", tied_reject_name ((int)details->reject));
     if (details->outcome == TIED_OUTCOME_APP_ERROR)
-        return app_fail ("call %s: %s%s", ti_quote (method, quoted),
-                         tied_outcome_name ((int)details->outcome), reason);
+        return report_error (method, reply);
+    if (details->reject)
+        snprintf (reason, sizeof reason, " (%s)", tied_reject_name ((int)details->reject));
     /* Nobody answered: that may be because somebody is not there. */
     if (details->outcome == TIED_OUTCOME_UNAVAILABLE || details->outcome == TIED_OUTCOME_DEADLINE)
         is_absent = app_absent_replica (app, client, absent, sizeof absent);

@@ -376,6 +376,10 @@ static void a_key_that_comes_again_is_answered_without_a_run (void **state)
 
     process = call_with_key (pair, "order 7", "ho", 1);
     CHECK_STR (process_output (process), "");
+    CHECK_TRUE (strstr (process_errors (process),
+                        "tied-client: call \"echo\": not executed: this --key came before with "
+                        "another body") != NULL);
+    CHECK_TRUE (strstr (process_errors (process), "42949") == NULL);
     process_free (&process);
     process = call_with_key (pair, "order 8", "hi", 0);
     CHECK_TRUE (strstr (process_errors (process), "repeated   no\n") != NULL);

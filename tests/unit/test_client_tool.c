@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <tied/replica.h>
+
 struct run {
     int status;
     char out[65536]; /* stdout, then stderr behind it */
@@ -117,6 +119,36 @@ static void call_prints_the_body_and_nothing_else (void **state)
     echo_thread_stop (&echo);
 }
 
+static void fail_in_two_lines (tied_request_t *request, void *arg)
+{
+    (void)arg;
+    CHECK_I64 (tied_request_fail (request, 7, "no such\norder", 13), ==, 0);
+}
+
+static void what_a_handler_says_of_its_error_is_shown_in_one_line (void **state)
+{
+    static struct run run;
+    struct tied_replica_options options;
+    tied_replica_t *replica;
+    char arguments[512];
+
+    (void)state;
+    tied_replica_options_init (&options);
+    options.id = "a";
+    replica = tied_replica_new (&options);
+    CHECK_PTR (replica, !=, NULL);
+    CHECK_I64 (tied_replica_bind (replica, "tcp://127.0.0.1:*"), ==, 0);
+    CHECK_I64 (tied_replica_handle (replica, "find", fail_in_two_lines, NULL), ==, 0);
+    CHECK_I64 (tied_replica_start (replica), ==, 0);
+    snprintf (arguments, sizeof arguments, "call --replica a=%s --timeout 20s find x",
+              tied_replica_endpoint (replica));
+    run_tool (&run, arguments);
+    tied_replica_destroy (&replica);
+    CHECK_I64 (run.status, ==, 1);
+    CHECK_STR (run.out,
+               "tied-client: call \"find\": app_error (status 7): \"no such\\x0aorder\"\n");
+}
+
 static void bench_measures_both_loops_and_writes_its_files (void **state)
 {
     static const char *const loops[] = {"--rate 500", "--outstanding 3"};
@@ -166,6 +198,7 @@ int main (void)
         cmocka_unit_test (a_wrong_command_line_is_named_in_one_line_with_exit_code_2),
         cmocka_unit_test (a_replica_that_cannot_be_reached_is_named_with_exit_code_1),
         cmocka_unit_test (call_prints_the_body_and_nothing_else),
+        cmocka_unit_test (what_a_handler_says_of_its_error_is_shown_in_one_line),
         cmocka_unit_test (bench_measures_both_loops_and_writes_its_files),
     };
 
