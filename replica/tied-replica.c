@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * tied-replica: a ready replica to try and to measure with. It serves `work`, which takes as long
- * as --service says, and `echo`; SIGTERM or SIGINT drains it. What the work is lies in app/work.c.
+ * as --service says, and `echo`; SIGTERM, SIGINT or SIGHUP drains it. What the work is lies in
+ * app/work.c.
  */
 #include <errno.h>
 #include <poll.h>
@@ -57,7 +58,7 @@ struct app {
     uint32_t mode;
     tied_replica_t *replica;
     FILE *stats;
-    int signals; /* signalfd of SIGTERM and SIGINT */
+    int signals; /* signalfd of those that end it */
 };
 
 static int parse_service (void *value, const char *text, char *why)
@@ -226,13 +227,14 @@ static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
     const struct ti_cli cli = {
         .program = "tied-replica",
         .summary = "A replica that serves `work` and `echo` over ZeroMQ.",
-        .epilogue = "DIST is fixed(T), exp(MEAN), shifted(OFFSET,MEAN), uniform(LOW,HIGH), "
-                    "bimodal(SHORT,LONG,P),\nlognormal(MEAN,SD), weibull(SCALE,SHAPE), "
-                    "pareto(MIN,ALPHA), bounded_pareto(MIN,MAX,ALPHA),\n"
-                    "gpareto(LOC,SCALE,SHAPE), hyper(MEAN,CV2), h2(P,MEAN1,MEAN2) or "
-                    "steps(V1:P1,V2:P2,...).\nOne line `ready id=ID clients=ENDPOINT "
-                    "peers=ENDPOINT pid=N` on stdout says that requests are\nserved. SIGTERM and "
-                    "SIGINT drain: exit 0.",
+        .epilogue =
+            "DIST is fixed(T), exp(MEAN), shifted(OFFSET,MEAN), uniform(LOW,HIGH), "
+            "bimodal(SHORT,LONG,P),\nlognormal(MEAN,SD), weibull(SCALE,SHAPE), "
+            "pareto(MIN,ALPHA), bounded_pareto(MIN,MAX,ALPHA),\n"
+            "gpareto(LOC,SCALE,SHAPE), hyper(MEAN,CV2), h2(P,MEAN1,MEAN2) or "
+            "steps(V1:P1,V2:P2,...).\nOne line `ready id=ID clients=ENDPOINT "
+            "peers=ENDPOINT pid=N` on stdout says that requests are\nserved. SIGTERM, SIGINT "
+            "and SIGHUP drain: exit 0.",
         .options = options,
         .options_count = sizeof options / sizeof *options};
     struct ti_cli_result result;
@@ -277,11 +279,15 @@ static int fail (const char *what, const char *subject, const char *why)
 /* Before any thread exists, so that all inherit the mask and only the signalfd sees the signals. */
 static int take_signals (struct app *app)
 {
+    struct sigaction hangup;
     sigset_t set;
 
     (void)sigemptyset (&set);
     (void)sigaddset (&set, SIGTERM);
     (void)sigaddset (&set, SIGINT);
+    /* The terminal is closed; under nohup nobody minds. */
+    if (sigaction (SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+        (void)sigaddset (&set, SIGHUP);
     (void)sigprocmask (SIG_BLOCK, &set, NULL);
     app->signals = signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return app->signals >= 0 ? 0 : fail ("cannot watch", "signals", strerror (errno));

@@ -455,6 +455,35 @@ static void sigterm_drains_and_writes_the_counters (void **state)
     (void)unlink (path);
 }
 
+static void a_closed_terminal_drains_as_well (void **state)
+{
+    struct cluster cluster;
+    struct wire_client client;
+    struct tied_message message = wire_request (1, 0, "work", "hi", 2);
+    char path[] = "tied-test-XXXXXX";
+    int fd = mkstemp (path);
+    json_t *stats;
+
+    (void)state;
+    CHECK_I64 (fd, >=, 0);
+    cluster_init (&cluster, 1);
+    cluster_start (&cluster, 0, "--service", "echo", "--stats", path, NULL);
+    wire_open (&client, cluster.nodes[0].client);
+    wire_send (&client, &message);
+    wire_expect (&client, TIED_WIRE_REPLY);
+    wire_close (&client);
+    process_signal (cluster.nodes[0].process, SIGHUP);
+    CHECK_I64 (process_wait (cluster.nodes[0].process), ==, 0);
+    stats = json_load_file (path, 0, NULL);
+    CHECK_TRUE (stats != NULL);
+    CHECK_I64 (json_integer_value (json_object_get (json_object_get (stats, "stats"), "finished")),
+               ==, 1);
+    json_decref (stats);
+    process_free (&cluster.nodes[0].process);
+    (void)close (fd);
+    (void)unlink (path);
+}
+
 /* It is queued and can be refused and cancelled, but nothing starts. */
 static void a_replica_that_stalls_starts_nothing_but_admits (void **state)
 {
@@ -554,6 +583,7 @@ int main (void)
         TEST (a_key_that_comes_again_is_answered_without_a_run),
         TEST (unknown_method_is_unimplemented),
         TEST (sigterm_drains_and_writes_the_counters),
+        TEST (a_closed_terminal_drains_as_well),
         TEST (a_replica_that_stalls_starts_nothing_but_admits),
         TEST (a_replica_between_stalls_serves),
         TEST (ZQ_29_killed_replica_on_ipc_restarts_at_once),

@@ -44,6 +44,10 @@ static void become (const char *const argv[], pid_t parent, int out, int err)
         _exit (126);
     (void)sigemptyset (&none);
     (void)sigprocmask (SIG_SETMASK, &none, NULL);
+    /* Who runs the tests in the background or under nohup ignores some for us. */
+    (void)signal (SIGINT, SIG_DFL);
+    (void)signal (SIGQUIT, SIG_DFL);
+    (void)signal (SIGHUP, SIG_DFL);
     if (dup2 (out, STDOUT_FILENO) < 0 || dup2 (err, STDERR_FILENO) < 0)
         _exit (126);
     (void)execv (argv[0], (char *const *)(uintptr_t)argv);
