@@ -281,5 +281,5 @@ int main (int argc, char **argv)
     case TI_CLI_RUN:
         break;
     }
-    return ti_streams_close (cli.program, run (&app, &line));
+    return app_end (ti_streams_close (cli.program, run (&app, &line)));
 }

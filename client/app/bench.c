@@ -127,7 +127,7 @@ static void align (struct bench *self)
         return;
     past = (TIED_S ((uint64_t)wall.tv_sec) + (uint64_t)wall.tv_nsec) % period;
     for (tied_time_t until = ti_clock_now () + period - past, now = 0;
-         (now = ti_clock_now ()) < until;) {
+         !bench_is_stopped () && (now = ti_clock_now ()) < until;) {
         bench_idle (self);
         (void)!tied_client_poll (self->policies[0].client, ti_min (until - now, TIED_MS (1)));
     }
@@ -156,11 +156,11 @@ static int run (struct bench *self)
 {
     int rc = 0;
 
-    for (uint32_t i = 0; rc == 0 && i < self->policies_count; i++)
+    for (uint32_t i = 0; rc == 0 && !bench_is_stopped () && i < self->policies_count; i++)
         rc = bench_slice (self, &self->policies[i], ti_mix (self->app->seed), self->app->warmup_ns,
                           false);
-    for (uint32_t slice = 0; rc == 0 && slice < self->app->slices; slice++) {
-        for (uint32_t i = 0; rc == 0 && i < self->policies_count; i++)
+    for (uint32_t slice = 0; slice < self->app->slices; slice++) {
+        for (uint32_t i = 0; rc == 0 && !bench_is_stopped () && i < self->policies_count; i++)
             rc = take_turn (self, &self->policies[(slice + i) % self->policies_count], slice);
     }
     bench_show_end (self);
@@ -275,56 +275,6 @@ static int set_up (struct bench *self)
     return rc;
 }
 
-/* Offered work over the capacity of all workers, from what services took on average. */
-static void fill_loads (struct bench *self)
-{
-    uint64_t workers = 0;
-    uint32_t known = 0;
-
-    for (uint32_t i = 0; i < self->app->replicas.count; i++) {
-        workers += replica_stats_get (&self->after[i], "workers");
-        known += self->after[i].is_known;
-    }
-    /* Capacity is only known when every replica has answered at the end. */
-    self->report.workers = known ? (uint32_t)(workers / known) : 0;
-    if (known < self->app->replicas.count)
-        return;
-    for (uint32_t i = 0; i < self->policies_count; i++) {
-        struct bench_policy *policy = &self->policies[i];
-        struct ti_report_policy *result = policy->result;
-
-        if (workers == 0 || policy->service_ns == 0 || result->executions == 0)
-            continue;
-        result->load = (double)policy->service_ns / (double)result->executions *
-                       (double)result->calls / (double)self->app->duration_ns / (double)workers;
-    }
-}
-
-static int save (const struct bench *self,
-                 int (*write) (const struct ti_report *report, FILE *file),
-                 const char *path)
-{
-    if (!path || ti_report_save (&self->report, write, path) == 0)
-        return TI_EXIT_OK;
-    return app_fail_write (path);
-}
-
-static int report (struct bench *self)
-{
-    char sentence[TI_REPORT_SENTENCE_MAX];
-    int rc;
-
-    fill_loads (self);
-    if (ti_report_write_table (&self->report, stdout) != 0)
-        return app_fail_write (NULL);
-    printf ("\n%s\n", ti_report_sentence (&self->report, sentence));
-    fflush (stdout);
-    rc = save (self, ti_report_write_json, self->app->json);
-    if (rc == TI_EXIT_OK)
-        rc = save (self, ti_report_write_html, self->app->report);
-    return rc;
-}
-
 static int start_recording (struct bench *self)
 {
     const char *path = self->app->record;
@@ -406,10 +356,13 @@ static int bench_run (const struct app *app, struct advice_samples *samples)
         rc = start_recording (&bench);
     if (rc == 0)
         rc = set_up (&bench);
+    bench_catch_stops (&bench);
     if (rc == 0)
         rc = run (&bench);
     if (rc == 0 && !samples)
-        rc = report (&bench);
+        rc = bench_report (&bench);
+    if (rc == 0)
+        rc = bench_check_answers (&bench);
     /* What was measured is written even if the rest failed. */
     if (finish_recording (&bench) != 0)
         rc = TI_EXIT_FAILED;

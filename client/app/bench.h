@@ -21,6 +21,7 @@ struct bench_policy {
     tied_client_t *client; /* its own: what it learned, saved up and stopped is the policy's */
     struct ti_report_policy *result;
     uint64_t service_ns;              /* time that handlers ran, as the replicas saw it */
+    uint64_t measured_ns;             /* of its slices */
     struct tied_client_method method; /* see bench_method.c */
 };
 
@@ -48,6 +49,7 @@ struct bench {
     tied_time_t shown_at;
     struct ti_recording recording;
     struct advice_samples *samples;  /* where measured calls are kept one by one; NULL: nowhere */
+    char remark[128];                /* see struct ti_report */
     uint64_t reloads, reload_errors; /* of the policy file, the first reading not counted */
 };
 
@@ -71,6 +73,10 @@ void bench_catch_reloads (const struct bench *self);
 int bench_load_file (const struct bench *self, struct bench_policy *policy);
 /* If it was asked for; one line says what came of it. */
 void bench_reload (struct bench *self);
+/* bench_stop.c: from now on SIGINT, SIGTERM and, without a policy file, SIGHUP ask for the end. */
+void bench_catch_stops (const struct bench *self);
+/* No further call is made; those that are under way end by their deadline. */
+bool bench_is_stopped (void);
 /* What the policy's calls are made with now. */
 struct tied_policy bench_settings (const struct bench *self, const struct bench_policy *policy);
 /* Into the report as JSON: the settings in use, what came of them, and how often they were read. */
@@ -81,11 +87,19 @@ void bench_read_rested (struct bench *self, struct replica_stats *out);
 /* Add to the policy what the replicas did between before and after. */
 void bench_attribute (struct bench *self, struct bench_policy *policy);
 
+/* bench_report.c: the table, the sentence and the files. 0, or an exit code after a line. */
+int bench_report (struct bench *self);
+/* A measurement without a single answer, or without a call because it was interrupted, is none. 0,
+   or an exit code after a line. */
+int bench_check_answers (const struct bench *self);
+
 /* Around a measured slice; and "method" of a policy, for the report. */
 void bench_method_before (const struct bench *self, struct bench_policy *policy);
 void bench_method_after (const struct bench *self, struct bench_policy *policy);
 void bench_method_write (const void *context, struct ti_json *json, uint32_t index);
 
+/* How much of the run is over, from 0 to 1. */
+double bench_done (const struct bench *self);
 /* One line on stderr: in place on a terminal, else one per slice. */
 void bench_show (struct bench *self, const struct bench_policy *policy, tied_time_t now);
 void bench_show_end (struct bench *self);

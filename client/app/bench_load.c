@@ -30,6 +30,11 @@ void bench_idle (struct bench *self)
     }
 }
 
+double bench_done (const struct bench *self)
+{
+    return self->total_ns ? (double)self->done_ns / (double)self->total_ns : 0;
+}
+
 void bench_show (struct bench *self, const struct bench_policy *policy, tied_time_t now)
 {
     const struct ti_report_policy *result = policy->result;
@@ -38,13 +43,15 @@ void bench_show (struct bench *self, const struct bench_policy *policy, tied_tim
     if (is_terminal && now - self->shown_at < SHOW_EVERY)
         return;
     self->shown_at = now;
-    fprintf (stderr, "%s%3.0f %%  %-16s %llu calls, p50 %.2f ms, p99 %.2f ms%s",
-             is_terminal ? "\r" : "",
-             self->total_ns ? 100.0 * (double)self->done_ns / (double)self->total_ns : 0.0,
-             policy->policy.name, (unsigned long long)result->calls,
-             (double)ti_hist_percentile (result->latency, TI_HIST_P50) / 1e6,
-             (double)ti_hist_percentile (result->latency, TI_HIST_P99) / 1e6,
-             is_terminal ? "\033[K" : "\n");
+    fprintf (stderr, "%s%3.0f %%  %-16s %llu calls, ", is_terminal ? "\r" : "",
+             100 * bench_done (self), policy->policy.name, (unsigned long long)result->calls);
+    if (ti_report_has_latency (result))
+        fprintf (stderr, "p50 %.2f ms, p99 %.2f ms",
+                 (double)ti_report_percentile (result, TI_HIST_P50) / 1e6,
+                 (double)ti_report_percentile (result, TI_HIST_P99) / 1e6);
+    else
+        fputs ("none answered", stderr);
+    fputs (is_terminal ? "\033[K" : "\n", stderr);
     fflush (stderr);
 }
 
@@ -233,6 +240,8 @@ static int drive (struct slice *slice)
     int rc = 0;
 
     for (tied_time_t now = ti_clock_now (); rc == 0 && now < slice->end; now = ti_clock_now ()) {
+        if (bench_is_stopped ())
+            slice->end = now;
         tied_time_t intended;
 
         while (rc == 0 && is_due (slice, now, &intended)) {
@@ -272,6 +281,8 @@ int bench_slice (struct bench *self,
     if (self->app->has_rate)
         slice.arrival += draw_gap (&slice.prng, self->app->rate);
     rc = drive (&slice);
+    if (is_measured)
+        policy->measured_ns += slice.end - slice.begin;
     /* Arrivals that this program could not send in time are still sent: they count as late. */
     while (rc == 0 && self->app->has_rate && slice.arrival < slice.end) {
         if (self->calls_free_count > 0) {

@@ -53,18 +53,13 @@ static double y_of (const struct chart *self, uint64_t ns)
     return ti_axis_at (&self->y, to_ms (ns));
 }
 
-static bool is_drawn (const struct ti_report_policy *policy)
-{
-    return policy->latency->total > 0 && !policy->is_unstable;
-}
-
 static void choose_axes (struct chart *self)
 {
     double median = INFINITY, least = INFINITY, high = 0, decades = 1;
     for (uint32_t i = 0; i < self->count; i++) {
         const struct ti_report_policy *policy = &self->report->policies[self->first + i];
         const struct ti_hist *latency = policy->latency;
-        if (!is_drawn (policy))
+        if (!ti_report_has_latency (policy))
             continue;
         decades = fmax (decades, log10 ((double)latency->total));
         high = fmax (high, to_ms (latency->max));
@@ -174,7 +169,7 @@ void ti_html_curves (const struct ti_report *self, uint32_t first, uint32_t coun
              "visibility=\"hidden\"/>\n",
              TOP, BOTTOM);
     for (uint32_t i = 0; i < count; i++)
-        if (is_drawn (&self->policies[first + i]))
+        if (ti_report_has_latency (&self->policies[first + i]))
             draw_curve (&chart, i, file);
     fputs ("</svg>\n", file);
 }

@@ -70,6 +70,11 @@ uint64_t ti_report_percentile (const struct ti_report_policy *policy, uint32_t p
     return ppm >= TI_HIST_ALL ? policy->latency->max : ti_hist_percentile (policy->latency, ppm);
 }
 
+bool ti_report_has_latency (const struct ti_report_policy *policy)
+{
+    return policy->latency->total > 0 && !policy->is_unstable;
+}
+
 double ti_report_per_call (const struct ti_report_policy *policy, uint64_t x)
 {
     return policy->calls ? (double)x / (double)policy->calls : 0;

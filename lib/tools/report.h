@@ -73,7 +73,8 @@ struct ti_report {
     uint64_t seed;
     uint64_t started_unix_s; /* 0: not known */
     const char *sentence;    /* instead of the report's own; NULL: none */
-    uint32_t looks_missed;   /* a replica was asked what it ran and did not answer */
+    const char *remark;    /* a note of the program's own: what is odd about this run; NULL: none */
+    uint32_t looks_missed; /* a replica was asked what it ran and did not answer */
     struct ti_report_more more;
     uint32_t policies_count;
     struct ti_report_policy policies[TI_REPORT_POLICIES_MAX];
@@ -93,6 +94,9 @@ struct ti_hist *ti_report_hist_new (void);
 
 /* The percentile that every writer shows; TI_HIST_ALL: the largest value. */
 uint64_t ti_report_percentile (const struct ti_report_policy *policy, uint32_t ppm);
+/* Whether that says anything: calls were answered, and their latency is not that of a queue which
+ * grows without end. */
+bool ti_report_has_latency (const struct ti_report_policy *policy);
 /* x / calls; 0 without calls. */
 double ti_report_per_call (const struct ti_report_policy *policy, uint64_t x);
 

@@ -41,8 +41,9 @@ static void put_percentiles (struct ti_table *table,
                                      TI_HIST_ALL};
     char text[TI_UNITS_TEXT_MAX];
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (policy->is_unstable)
-            ti_table_put (table, row, column, "%s", i == 0 ? "UNSTABLE" : "-");
+        if (!ti_report_has_latency (policy))
+            ti_table_put (table, row, column, "%s",
+                          i == 0 && policy->is_unstable ? "UNSTABLE" : "-");
         else
             ti_table_put (table, row, column, "%s",
                           ti_format_ms (ti_report_percentile (policy, shown[i]), text));
@@ -108,37 +109,86 @@ const char *ti_report_settings (const struct ti_report *self, char buffer[TI_REP
 /* A generator that is later than this has not offered the load that it was asked for. */
 #define LATENESS_NOTED_NS TIED_MS (5)
 
+const char *ti_report_not_answered (const uint64_t outcomes[TIED_OUTCOME_COUNT],
+                                    char buffer[TI_REPORT_LINE_MAX])
+{
+    buffer[0] = '\0';
+    for (int i = 0; i < TIED_OUTCOME_COUNT; i++)
+        if (i != TIED_OUTCOME_OK && i != TIED_OUTCOME_APP_ERROR && outcomes[i] > 0)
+            append (buffer, "%s%llu %s", buffer[0] ? ", " : "", (unsigned long long)outcomes[i],
+                    tied_outcome_name (i));
+    return buffer;
+}
+
+static bool note_samples (const struct ti_report_policy *policy, char *buffer)
+{
+    char reasons[TI_REPORT_LINE_MAX];
+    if (policy->calls == 0) {
+        append (buffer, "%.64s: no call was made", policy->policy);
+    } else if (policy->latency->total == 0) {
+        append (buffer, "%.64s: no call was answered: %s", policy->policy,
+                ti_report_not_answered (policy->outcomes, reasons));
+    } else if (policy->latency->total / 1000 < SAMPLES_ABOVE_MIN) {
+        append (buffer, "%.64s: fewer than %d calls lie above p99.9; read it and max with care",
+                policy->policy, SAMPLES_ABOVE_MIN);
+    }
+    return buffer[0] != '\0';
+}
+
+static bool note_lateness (const struct ti_report_policy *policy, char *buffer)
+{
+    char text[TI_UNITS_TEXT_MAX];
+    if (policy->lateness_max_ns > LATENESS_NOTED_NS)
+        append (buffer,
+                "%.64s: the generator sent up to %s ms after the intended time; latency counts "
+                "from the intended time",
+                policy->policy, ti_format_ms (policy->lateness_max_ns, text));
+    return buffer[0] != '\0';
+}
+
+static bool note_others (const struct ti_report_policy *policy, char *buffer)
+{
+    char reasons[TI_REPORT_LINE_MAX];
+    if (policy->latency->total > 0 && other_outcomes (policy) > 0)
+        append (buffer, "%.64s: calls that were not answered: %s", policy->policy,
+                ti_report_not_answered (policy->outcomes, reasons));
+    return buffer[0] != '\0';
+}
+
+static bool note_looks (const struct ti_report *self, char *buffer)
+{
+    if (self->looks_missed > 0)
+        append (buffer,
+                "%u times a replica did not say what it ran: runs, twice and cancels are too low",
+                (unsigned)self->looks_missed);
+    return buffer[0] != '\0';
+}
+
+static bool note_remark (const struct ti_report *self, char *buffer)
+{
+    append (buffer, "%s", self->remark ? self->remark : "");
+    return buffer[0] != '\0';
+}
+
 bool ti_report_next_note (const struct ti_report *self,
                           uint32_t *cursor,
                           char buffer[TI_REPORT_LINE_MAX])
 {
-    char text[TI_UNITS_TEXT_MAX];
-    while (*cursor < 2 * self->policies_count) {
-        const struct ti_report_policy *policy = &self->policies[*cursor / 2];
-        bool is_first = (*cursor)++ % 2 == 0;
+    static bool (*const of_policy[]) (const struct ti_report_policy *policy,
+                                      char *buffer) = {note_samples, note_others, note_lateness};
+    static bool (*const of_all[]) (const struct ti_report *self, char *buffer) = {note_looks,
+                                                                                  note_remark};
+    const uint32_t each = sizeof of_policy / sizeof *of_policy;
+    const uint32_t policies = each * self->policies_count;
+    const uint32_t end = policies + sizeof of_all / sizeof *of_all;
+    bool is_found = false;
+    while (!is_found && *cursor < end) {
+        const uint32_t at = (*cursor)++;
         buffer[0] = '\0';
-        if (is_first && policy->latency->total / 1000 < SAMPLES_ABOVE_MIN) {
-            append (buffer, "%.64s: fewer than %d calls lie above p99.9; read it and max with care",
-                    policy->policy, SAMPLES_ABOVE_MIN);
-            return true;
-        }
-        if (!is_first && policy->lateness_max_ns > LATENESS_NOTED_NS) {
-            append (buffer,
-                    "%.64s: the generator sent up to %s ms after the intended time; latency counts "
-                    "from the intended time",
-                    policy->policy, ti_format_ms (policy->lateness_max_ns, text));
-            return true;
-        }
+        is_found = at < policies ? of_policy[at % each](&self->policies[at / each], buffer)
+                                 : of_all[at - policies](self, buffer);
     }
-    if (*cursor == 2 * self->policies_count && self->looks_missed > 0) {
-        (*cursor)++;
-        buffer[0] = '\0';
-        append (buffer,
-                "%u times a replica did not say what it ran: runs, twice and cancels are too low",
-                (unsigned)self->looks_missed);
-        return true;
-    }
-    return false;
+    return is_found;
 }
 
 int ti_report_write_table (const struct ti_report *self, FILE *file)

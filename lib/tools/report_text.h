@@ -13,6 +13,11 @@ void ti_report_fill_table (const struct ti_report *self, struct ti_table *table)
 /* "sleep:exp(10ms), 3 replicas x 2 workers, ..."; @return buffer */
 const char *ti_report_settings (const struct ti_report *self, char buffer[TI_REPORT_LINE_MAX]);
 
+/* "3 deadline, 92 unimplemented": what became of the calls that were not answered. @return buffer
+ */
+const char *ti_report_not_answered (const uint64_t outcomes[TIED_OUTCOME_COUNT],
+                                    char buffer[TI_REPORT_LINE_MAX]);
+
 /*
  * Remarks on how far the figures carry, one at a time: *cursor starts at 0.
  * @return false when there are no more

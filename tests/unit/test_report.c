@@ -323,6 +323,8 @@ static void figures_that_rest_on_little_are_noted (void **state)
     (void)state;
     struct ti_report report;
     make (&report);
+    for (int i = TIED_OUTCOME_CANCELLED; i < TIED_OUTCOME_COUNT; i++)
+        report.policies[1].outcomes[i] = 0;
     char *text = written (&report, ti_report_write_table);
     CHECK_TRUE (strstr (text, "note:") == NULL);
     free (text);
@@ -334,6 +336,40 @@ static void figures_that_rest_on_little_are_noted (void **state)
     CHECK_TRUE (strstr (text, "note: single: fewer than 10 calls lie above p99.9") != NULL);
     CHECK_TRUE (strstr (text, "note: tied: the generator sent up to 20.0 ms after") != NULL);
     CHECK_TRUE (strstr (text, "note: 2 times a replica did not say what it ran") != NULL);
+    CHECK_TRUE (strstr (text, "note: it was odd") == NULL);
+    free (text);
+    report.remark = "it was odd";
+    text = written (&report, ti_report_write_table);
+    CHECK_TRUE (strstr (text, "note: it was odd\n") != NULL);
+    free (text);
+    ti_report_deinit (&report);
+}
+
+static void what_was_not_answered_has_no_latency_and_its_reasons_are_named (void **state)
+{
+    (void)state;
+    struct ti_report report;
+    make (&report);
+    struct ti_report_policy *none = ti_report_add (&report, "none");
+    struct ti_report_policy *unknown = ti_report_add (&report, "unknown");
+    CHECK_TRUE (none && unknown);
+    unknown->calls = unknown->copies = 95;
+    unknown->outcomes[TIED_OUTCOME_UNIMPLEMENTED] = 92;
+    unknown->outcomes[TIED_OUTCOME_DEADLINE] = 3;
+    char *text = written (&report, ti_report_write_table);
+    CHECK_TRUE (strstr (text, "note: none: no call was made\n") != NULL);
+    CHECK_TRUE (
+        strstr (text, "note: unknown: no call was answered: 3 deadline, 92 unimplemented\n") !=
+        NULL);
+    CHECK_TRUE (strstr (text, "note: tied: calls that were not answered: 5 rejected, 1 deadline, 1 "
+                              "cancelled, 1 unavailable, 1 unimplemented, 1 invalid\n") != NULL);
+    CHECK_TRUE (strstr (text, "unknown: fewer than") == NULL);
+    const char *row = strstr (text, "\nunknown ");
+    CHECK_TRUE (row != NULL);
+    char p50[8] = "", max[8] = "";
+    CHECK_I64 (sscanf (row, " unknown 95 %7s - - - %7s 1.000", p50, max), ==, 2);
+    CHECK_STR (p50, "-");
+    CHECK_STR (max, "-");
     free (text);
     ti_report_deinit (&report);
 }
@@ -583,6 +619,7 @@ int main (void)
         cmocka_unit_test (distribution_is_a_rising_grid_that_ends_with_the_largest),
         cmocka_unit_test (table_has_a_row_for_each_policy_within_120_columns),
         cmocka_unit_test (figures_that_rest_on_little_are_noted),
+        cmocka_unit_test (what_was_not_answered_has_no_latency_and_its_reasons_are_named),
         cmocka_unit_test (the_sentence_says_gain_and_cost),
         cmocka_unit_test (the_sentence_is_about_tied_if_it_ran),
         cmocka_unit_test (html_is_well_formed_and_references_nothing),
