@@ -13,6 +13,10 @@
 
 #include <tied/error.h>
 
+/* A bound as text. */
+#define TEXT_(number) #number
+#define TEXT(number)  TEXT_ (number)
+
 struct builder {
     struct ti_document *document;
     const char *text;
@@ -124,7 +128,8 @@ static int take_key (struct builder *self, const yaml_event_t *event)
                        &column))
         return refuse_at (self, event->start_mark, "a key with a control character inside");
     if (map->count == TI_DOCUMENT_KEYS_MAX)
-        return refuse_at (self, event->start_mark, "more keys in one map than there could be");
+        return refuse_at (self, event->start_mark,
+                          "more than " TEXT (TI_DOCUMENT_KEYS_MAX) " keys in one map");
     self->key = copy_scalar (event);
     self->key_mark = event->start_mark;
     if (!self->key)
@@ -142,7 +147,8 @@ static int add_node (struct builder *self, yaml_mark_t mark, uint32_t *out)
 {
     struct ti_document *document = self->document;
     if (document->count == TI_DOCUMENT_NODES_MAX)
-        return refuse_at (self, mark, "more values than a file of this kind can need");
+        return refuse_at (self, mark,
+                          "more than " TEXT (TI_DOCUMENT_NODES_MAX) " values in one file");
     if (document->count == document->capacity) {
         uint32_t capacity = document->capacity ? document->capacity * 2 : 64;
         struct ti_node *nodes = realloc (document->nodes, capacity * sizeof *nodes);
@@ -206,7 +212,8 @@ static int take_value (struct builder *self, const yaml_event_t *event)
     }
     node->kind = event->type == YAML_MAPPING_START_EVENT ? TI_NODE_MAP : TI_NODE_LIST;
     if (self->depth == TI_DOCUMENT_DEPTH_MAX)
-        return refuse_at (self, event->start_mark, "maps and lists are nested too deep");
+        return refuse_at (self, event->start_mark,
+                          "maps and lists are nested deeper than " TEXT (TI_DOCUMENT_DEPTH_MAX));
     self->stack[self->depth++] = number;
     return 0;
 }

@@ -54,6 +54,16 @@ static int refuse (char *why, const char *text, const char *reason)
     return TIED_ERR_INVAL;
 }
 
+/* 1ms is also 1000us. */
+static bool is_there (const struct sim_grid_value *values, uint32_t index)
+{
+    for (uint32_t i = 0; i < index; i++)
+        if (values[i].value == values[index].value &&
+            values[i].is_percentile == values[index].is_percentile)
+            return true;
+    return false;
+}
+
 int sim_grid_add (struct sim_grid *self, const char *text, char why[SIM_WHY_MAX])
 {
     const char *equals = strchr (text, '=');
@@ -80,6 +90,8 @@ int sim_grid_add (struct sim_grid *self, const char *text, char why[SIM_WHY_MAX]
             parse_value ((enum sim_grid_key)key, value, &self->values[key][self->count[key]]);
         if (wrong)
             return refuse (why, text, wrong);
+        if (is_there (self->values[key], self->count[key]))
+            return refuse (why, text, "a value is there twice; give each once");
         self->count[key]++;
         at += length;
         if (*at == '\0')

@@ -255,7 +255,7 @@ static void a_file_may_have_as_many_methods_as_the_page_says (void **state)
         size += sprintf (text + size, "  m%d: {idempotent: true}\n", i);
     run_refused (text, "call \"work\": unavailable, not executed");
     (void)sprintf (text + size, "  more: {idempotent: true}\n");
-    run_refused (text, ":258:3: more keys in one map");
+    run_refused (text, ":258:3: more than 256 keys in one map");
     free (text);
 }
 

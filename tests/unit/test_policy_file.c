@@ -239,7 +239,8 @@ static const struct refusal refusals[] = {
     {M "{governor: on}", "t.yaml:2:17: methods.m.governor: a map of values is wanted here"},
     {M "&a {}", "t.yaml:2:6: an anchor: there are no aliases here"},
     {M "!!map {}", "t.yaml:2:6: a tag: the key decides what its value is"},
-    {M "[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]", "t.yaml:2:16: maps and lists are nested too deep"},
+    {M "[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]",
+     "t.yaml:2:16: maps and lists are nested deeper than 12"},
     {M "{mode: \"a\\0b\"}", "t.yaml:2:13: a text with a NUL inside"},
 };
 

@@ -574,6 +574,8 @@ static void a_malformed_grid_is_refused (void **state)
                                         "hedge=p0",
                                         "stagger=2h",
                                         "samples=2,",
+                                        "samples=2,4,2",
+                                        "stagger=1ms,1000us",
                                         "depth=1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17"};
     static struct sim_grid grid;
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
