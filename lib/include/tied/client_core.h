@@ -74,7 +74,7 @@ struct tied_client_core_options {
     uint32_t heartbeat_misses;        /* [1, 100] silent intervals until a replica is suspect;
                                          default 3 */
     uint32_t methods_max;             /* [1, 1024] methods with settings of their own, number 0
-                                         among them; default 1; each takes about 120 KB */
+                                         among them; default 1; each takes about 160 KB */
     tied_duration_t learn_ns;         /* 0, or [10 ms, 1 h]: window of what is learned of a method's
                                          calls; 0: nothing is, and a hedge rule that needs to know
                                          has its hedge_initial_ns for ever; default 10 s */
