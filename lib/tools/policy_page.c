@@ -9,10 +9,6 @@
 #include "tools/schema_page.h"
 
 static const char head[] =
-    "# Policy files\n"
-    "\n"
-    "<!-- Printed from the table in lib/policy/policy_schema.c; a test compares. -->\n"
-    "\n"
     "A policy file says, method by method, which calls get a second copy, when, and what that may\n"
     "cost. It is a YAML file (JSON is YAML) of at most 1 MiB and 256 methods; a\n"
     "client takes as many as its option methods_max says, 16 unless it is set, `\"*\"` among "
@@ -86,37 +82,27 @@ static const char head[] =
     "  `relieved` in the counters), within `extra_load`, and leaves half of `burst` to them.\n"
     "\n";
 
-/* In two parts: a compiler must take no longer texts. */
-static const char rest[] =
-    "## Errors\n"
-    "\n"
-    "A file that is wrong changes nothing and is refused with one line that says where:\n"
-    "\n"
-    "```\n"
+static const char refusals[] =
     "my.yaml:4:5: unknown key \"hegde\" in methods.search: did you mean \"hedge\"?\n"
-    "my.yaml:3:17: methods.*.extra_load: 120% is out of range [0%, 100%]\n"
-    "```\n"
-    "\n"
-    "Anchors, aliases, tags, a key given twice, a second document and tabs as indent are refused.\n"
-    "\n"
-    "## Values\n"
-    "\n"
-    "- **duration**: a number and its unit, `300ns`, `50us`, `1.5ms`, `2s`, `5m`, `1h`; 0 is "
-    "`0s`.\n"
+    "my.yaml:3:17: methods.*.extra_load: 120% is out of range [0%, 100%]\n";
+
+static const char values[] =
     "- **share**: `5%`, or `0.05`; no finer than a millionth.\n"
     "- **whole**, **number**: without quotes; never negative; a number no finer than a "
     "thousandth.\n"
     "- Inside `{ }` and `[ ]` a comma ends a YAML value: write `{hedge: \"min(p99,50ms)\"}`.\n"
-    "- Brackets: `[0%, 100%]` holds both.\n"
-    "\n"
-    "## Keys\n"
-    "\n";
+    "- Brackets: `[0%, 100%]` holds both.\n";
 
 int ti_policy_print_page (FILE *file)
 {
     struct tied_policy defaults;
     tied_policy_init (&defaults);
+    ti_schema_print_title ("Policy files", "lib/policy/policy_schema.c", file);
     fputs (head, file);
-    fputs (rest, file);
+    fputs ("## Errors\n\n", file);
+    ti_schema_print_refusals ("A file that is wrong changes nothing and is refused", refusals,
+                              file);
+    ti_schema_print_values (values, file);
+    fputs ("## Keys\n\n", file);
     return ti_schema_print_tables (&ti_policy_schema, &defaults, file);
 }

@@ -223,6 +223,30 @@ static int print_section (struct page *page, uint32_t index)
     return 0;
 }
 
+void ti_schema_print_title (const char *title, const char *source, FILE *file)
+{
+    fprintf (file, "# %s\n\n<!-- Printed from the table in %s; a test compares. -->\n\n", title,
+             source);
+}
+
+void ti_schema_print_refusals (const char *introduction, const char *examples, FILE *file)
+{
+    fprintf (file,
+             "%s with one line that says where:\n\n```\n%s```\n\n"
+             "Anchors, aliases, tags, a key given twice, a second document and tabs as indent are "
+             "refused.\n\n",
+             introduction, examples);
+}
+
+void ti_schema_print_values (const char *more, FILE *file)
+{
+    fprintf (file,
+             "## Values\n\n"
+             "- **duration**: a number and its unit, `300ns`, `50us`, `1.5ms`, `2s`, `5m`, `1h`; 0 "
+             "is `0s`.\n%s\n",
+             more);
+}
+
 int ti_schema_print_tables (const struct ti_schema *schema, const void *base, FILE *file)
 {
     struct page page = {.file = file, .count = 1};

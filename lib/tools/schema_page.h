@@ -11,6 +11,14 @@
  * @return 0, TIED_ERR_SYSTEM (no memory) */
 TIED_NODISCARD int
 ti_schema_print_tables (const struct ti_schema *schema, const void *base, FILE *file);
+
+/* What every such page says. "# TITLE", and that it is printed from the table in SOURCE. */
+void ti_schema_print_title (const char *title, const char *source, FILE *file);
+/* INTRODUCTION, then EXAMPLES of refusals, each a line, and what no file of ours may have. */
+void ti_schema_print_refusals (const char *introduction, const char *examples, FILE *file);
+/* The section Values: how a duration is written, then MORE items of the list. */
+void ti_schema_print_values (const char *more, FILE *file);
+
 /* "a duration [0s, 1h]"; "0.7". */
 void ti_schema_print_type (const struct ti_field *field, FILE *file);
 void ti_schema_print_default (const struct ti_field *field, const void *base, FILE *file);

@@ -8,10 +8,6 @@
 #include <tied/error.h>
 
 static const char head[] =
-    "# Scenarios\n"
-    "\n"
-    "<!-- Printed from the table in sim/scenario/scenario_schema.c; a test compares. -->\n"
-    "\n"
     "A scenario says what `tied-sim` simulates: load, service times, replicas, network, policies, "
     "and\n"
     "how much of it is run. It is a YAML file (JSON is YAML) of at most 1 MiB. Every key has a\n"
@@ -41,20 +37,13 @@ static const char head[] =
     "amount: {calls: 20000, replications: 20, precision: 2%}\n"
     "sweep: [0.3, 0.5, 0.7, 0.9]\n"
     "```\n"
-    "\n"
-    "A file that is wrong is refused with one line that says where:\n"
-    "\n"
-    "```\n"
+    "\n";
+
+static const char refusals[] =
     "my.yaml:9:7: unknown key \"stager\" in policies[1]: did you mean \"stagger\"?\n"
-    "my.yaml:3:7: load: 1.7 is out of range (0, 1.5]\n"
-    "```\n"
-    "\n"
-    "Anchors, aliases, tags, a key given twice, a second document and tabs as indent are refused.\n"
-    "\n"
-    "## Values\n"
-    "\n"
-    "- **duration**: a number and its unit, `300ns`, `50us`, `1.5ms`, `2s`, `5m`, `1h`; 0 is "
-    "`0s`.\n"
+    "my.yaml:3:7: load: 1.7 is out of range (0, 1.5]\n";
+
+static const char values[] =
     "- **rate**: `500`, `500/s`, `1.5k/s`, `90/m`.\n"
     "- **share**: a number such as `0.02`, or `2%`.\n"
     "- **whole**, **number**: without quotes; never negative.\n"
@@ -70,10 +59,8 @@ static const char head[] =
     "write\n"
     "  `{think: \"uniform(1ms,9ms)\"}`.\n"
     "- Brackets: `[0, 1)` holds 0 and does not hold 1.\n"
-    "- Names of files are relative to the folder of the scenario.\n"
-    "\n";
+    "- Names of files are relative to the folder of the scenario.\n";
 
-/* In two parts: a compiler must take no longer texts. */
 static const char words[] =
     "## Policies in one word\n"
     "\n"
@@ -154,7 +141,10 @@ int sim_schema_print_markdown (FILE *file)
 {
     struct sim_form form = {.times = {.path = ""}};
     sim_scenario_init (&form.scenario);
+    ti_schema_print_title ("Scenarios", "sim/scenario/scenario_schema.c", file);
     fputs (head, file);
+    ti_schema_print_refusals ("A file that is wrong is refused", refusals, file);
+    ti_schema_print_values (values, file);
     fputs (words, file);
     int rc = ti_schema_print_tables (&sim_scenario_schema, &form, file);
     sim_scenario_deinit (&form.scenario);

@@ -4,6 +4,7 @@
  * wrong is refused with one line that says where. TIED_REWRITE=1 writes docs/policy.md anew.
  */
 #include "check.h"
+#include "page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -353,46 +354,16 @@ static void mutations_are_read_or_refused_with_one_line (void **state)
     }
 }
 
-static char *print_page (void)
-{
-    char *page = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream (&page, &size);
-    CHECK_TRUE (file != NULL);
-    CHECK_I64 (ti_policy_print_page (file), ==, 0);
-    CHECK_I64 (fclose (file), ==, 0);
-    return page;
-}
-
 static void the_reference_page_is_what_the_table_prints (void **state)
 {
     (void)state;
-    const char *path = TIED_SOURCE_DIR "/docs/policy.md";
-    char *page = print_page ();
-    size_t size = strlen (page);
-    char *written = calloc (1, size + 2);
-    CHECK_TRUE (written != NULL);
-    if (getenv ("TIED_REWRITE")) {
-        FILE *out = fopen (path, "w");
-        CHECK_TRUE (out != NULL);
-        fputs (page, out);
-        CHECK_I64 (fclose (out), ==, 0);
-    }
-    FILE *file = fopen (path, "r");
-    CHECK_TRUE (file != NULL);
-    size_t read = fread (written, 1, size + 1, file);
-    fclose (file);
-    if (read != size || strcmp (page, written) != 0)
-        print_error ("docs/policy.md is out of date: run this test with TIED_REWRITE=1\n");
-    CHECK_STR (written, page);
-    free (written);
-    free (page);
+    page_check (ti_policy_print_page, "policy.md");
 }
 
 static void the_example_on_the_page_is_valid (void **state)
 {
     (void)state;
-    char *page = print_page ();
+    char *page = page_print (ti_policy_print_page);
     char *begin = strstr (page, "```yaml\n");
     CHECK_TRUE (begin != NULL);
     begin += strlen ("```yaml\n");

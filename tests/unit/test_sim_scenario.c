@@ -7,6 +7,7 @@
  * TIED_REWRITE=1 writes docs/scenario.md anew.
  */
 #include "check.h"
+#include "page.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -522,46 +523,16 @@ static void the_headline_preset_is_the_published_model (void **state)
     sim_scenario_deinit (&s);
 }
 
-static char *print_page (void)
-{
-    char *page = NULL;
-    size_t size = 0;
-    FILE *file = open_memstream (&page, &size);
-    CHECK_TRUE (file != NULL);
-    CHECK_I64 (sim_schema_print_markdown (file), ==, 0);
-    CHECK_I64 (fclose (file), ==, 0);
-    return page;
-}
-
 static void the_reference_page_is_what_the_table_prints (void **state)
 {
     (void)state;
-    const char *path = TIED_SOURCE_DIR "/docs/scenario.md";
-    char *page = print_page ();
-    size_t size = strlen (page);
-    char *written = calloc (1, size + 2);
-    CHECK_TRUE (written != NULL);
-    if (getenv ("TIED_REWRITE")) {
-        FILE *out = fopen (path, "w");
-        CHECK_TRUE (out != NULL);
-        fputs (page, out);
-        CHECK_I64 (fclose (out), ==, 0);
-    }
-    FILE *file = fopen (path, "r");
-    CHECK_TRUE (file != NULL);
-    size_t read = fread (written, 1, size + 1, file);
-    fclose (file);
-    if (read != size || strcmp (page, written) != 0)
-        print_error ("docs/scenario.md is out of date: run this test with TIED_REWRITE=1\n");
-    CHECK_STR (written, page);
-    free (written);
-    free (page);
+    page_check (sim_schema_print_markdown, "scenario.md");
 }
 
 static void examples_on_the_page_are_valid (void **state)
 {
     (void)state;
-    char *page = print_page ();
+    char *page = page_print (sim_schema_print_markdown);
     uint32_t count = 0;
     for (char *at = strstr (page, "```yaml\n"); at; at = strstr (at, "```yaml\n")) {
         at += strlen ("```yaml\n");
@@ -590,7 +561,7 @@ static void every_key_of_the_page_is_tested (void **state)
 {
     (void)state;
     const char *const texts[] = {all_keys, other_arrivals, stepped, modes, closed_loop, files};
-    char *page = print_page (), *rest = NULL;
+    char *page = page_print (sim_schema_print_markdown), *rest = NULL;
     bool is_table = false;
     uint32_t count = 0;
     char *tables = strstr (page, "\n## Keys\n");
