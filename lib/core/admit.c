@@ -23,6 +23,7 @@ void ti_admit_init (struct ti_admit *self, const struct tied_replica_core_option
     self->queue_depth = options->queue_depth;
     self->hedge_depth = hedge_depth;
     self->hedge_wait_ns = options->hedge_wait_ns;
+    self->turns = ti_admit_turns_max (hedge_depth);
     self->is_measured = false;
 }
 

@@ -15,8 +15,20 @@ struct ti_admit {
     uint32_t queue_depth; /* hard limit */
     uint32_t hedge_depth; /* limit for extra copies */
     tied_duration_t hedge_wait_ns;
+    uint32_t
+        turns; /* copies started in their turn, less those that pay for what went before them */
     bool is_measured;
 };
+
+/* A copy that goes before others is paid by so many that start in their turn, and twice hedge_depth
+ * of them in advance. An honest client asks for much less, as relief is for outliers; one that
+ * always asks must not starve the others. */
+#define TI_ADMIT_TURNS 2u
+
+static inline uint32_t ti_admit_turns_max (uint32_t hedge_depth)
+{
+    return 2 * TI_ADMIT_TURNS * hedge_depth;
+}
 
 void ti_admit_init (struct ti_admit *self, const struct tied_replica_core_options *options);
 
@@ -27,6 +39,22 @@ void ti_admit_measure (struct ti_admit *self, tied_duration_t service_ns);
 static inline tied_duration_t ti_admit_wait (const struct ti_admit *self, uint32_t depth)
 {
     return depth * self->per_copy_ns;
+}
+
+/* One may go before what waits; one does; one has started in its turn. */
+static inline bool ti_admit_may_pass (const struct ti_admit *self)
+{
+    return self->turns >= TI_ADMIT_TURNS;
+}
+
+static inline void ti_admit_passes (struct ti_admit *self)
+{
+    self->turns -= TI_ADMIT_TURNS;
+}
+
+static inline void ti_admit_in_turn (struct ti_admit *self)
+{
+    self->turns += self->turns < ti_admit_turns_max (self->hedge_depth);
 }
 
 /*

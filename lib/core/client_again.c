@@ -65,7 +65,7 @@ send_again (ti_core *self, uint32_t token, uint32_t replica, uint32_t flags, boo
     if (race->is_hedge_planned && is_replacement)
         ti_client_start_hedge_delay (self, call);
     else if (race->is_hedge_planned)
-        ti_race_hedge (race);
+        ti_client_begin_hedge (call, false);
     ti_client_send_copy (self, token, race->sent == 0 ? 0 : race->next_copy, replica, flags,
                          TIED_NO_REPLICA);
     ti_client_schedule (self, token);

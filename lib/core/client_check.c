@@ -61,7 +61,7 @@ static void check_call (const ti_core *self, uint32_t token)
     const tied_time_t due = ti_client_due (call);
     TI_ASSERT (!call->race.is_hedge_planned || call->hedge_not_sent == TIED_NOT_SENT_NONE);
     TI_ASSERT (!call->race.is_hedge_planned || call->race.sent != 0 || call->is_waiting);
-    TI_ASSERT (call->relief_due == TIED_NEVER || call->may_relieve);
+    TI_ASSERT (call->relief_due == TIED_NEVER || (call->may_relieve && !call->race.hedged));
     TI_ASSERT (!call->may_relieve || call->race.is_idempotent);
     TI_ASSERT (ti_heap_has (&self->due, token) == (due != TIED_NEVER));
     TI_ASSERT (due == TIED_NEVER || ti_heap_time (&self->due, token) == due);

@@ -98,6 +98,14 @@ static uint32_t choose (ti_core *self, uint32_t token)
     return ti_pick_one (&pick, &avoid);
 }
 
+/* Whether it runs is of no interest any more, also if this one is refused. */
+void ti_client_begin_hedge (struct ti_call *call, bool is_relief)
+{
+    ti_race_hedge (&call->race);
+    call->is_relieved = is_relief;
+    call->relief_due = TIED_NEVER;
+}
+
 void ti_client_send_hedge (ti_core *self, uint32_t token)
 {
     struct ti_call *call = ti_call_at (self, token);
@@ -135,12 +143,10 @@ void ti_client_send_hedge (ti_core *self, uint32_t token)
         ti_client_hedge_not_sent (self, call, (enum tied_not_sent)against);
         return;
     }
+    ti_client_begin_hedge (call, is_relief);
     const uint32_t relief = is_relief ? (uint32_t)TIED_REQUEST_RELIEF : 0;
-    call->relief_due = TIED_NEVER;
-    call->is_relieved = is_relief;
-    ti_race_hedge (race);
-    ti_client_send_copy (self, token, race->next_copy, replica,
-                         race->lost ? (uint32_t)TIED_REQUEST_REISSUE : relief, TIED_NO_REPLICA);
+    const uint32_t again = race->lost ? (uint32_t)TIED_REQUEST_REISSUE : 0;
+    ti_client_send_copy (self, token, race->next_copy, replica, relief | again, TIED_NO_REPLICA);
 }
 
 void ti_client_hedge_is_duplicate (ti_core *self, uint32_t token, uint8_t copy)

@@ -25,12 +25,15 @@ void ti_client_start_relief_delay (ti_core *self, struct ti_call *call)
     call->relief_due = ti_time_add (self->now, plan_of (self, call)->delay_ns);
 }
 
-/* Of the first copies that may run: does one, and since when; if none does, when will one. */
+/* Of the first copies that may run: does one, and since when; if none does, when will one. After a
+ * loss nobody knows: what is left of a pair may have been dropped for the one that is gone. */
 static bool has_started (ti_core *self, uint32_t token, tied_time_t *out_start)
 {
     const struct ti_race *race = &ti_call_at (self, token)->race;
     bool is_started = false;
     *out_start = TIED_NEVER;
+    if (race->lost)
+        return false;
     for (uint8_t copy = 0; copy <= 1; copy++) {
         if (!(race->alive & TI_RACE_BIT (copy)))
             continue;
@@ -62,12 +65,9 @@ bool ti_client_is_relief (ti_core *self, uint32_t token)
 void ti_client_look_for_relief (ti_core *self, uint32_t token)
 {
     struct ti_call *call = ti_call_at (self, token);
-    struct ti_race *race = &call->race;
     const tied_duration_t delay = plan_of (self, call)->delay_ns;
     tied_time_t start;
     call->relief_due = TIED_NEVER;
-    if (delay == TIED_NEVER || race->hedged || !ti_race_may_hedge (race))
-        return;
     const bool is_started = has_started (self, token, &start);
     if (!is_started || ti_time_add (start, delay) > self->now) {
         call->relief_due = ti_time_add (start, delay);
@@ -76,6 +76,6 @@ void ti_client_look_for_relief (ti_core *self, uint32_t token)
                 ti_max (call->relief_due, ti_time_add (self->now, ti_max (LOOK_MIN, delay / 2)));
         return;
     }
-    race->is_hedge_planned = true;
+    call->race.is_hedge_planned = true;
     ti_client_send_hedge (self, token);
 }

@@ -277,6 +277,8 @@ void ti_client_answered (ti_core *self, uint32_t token, const struct tied_client
 void ti_client_finish (ti_core *self, uint32_t token, uint32_t outcome);
 
 /* client_hedge.c: a further copy because the others are slow. */
+/* The next copy, which has to be sent right after, is the one hedge of the call. */
+void ti_client_begin_hedge (struct ti_call *call, bool is_relief);
 void ti_client_plan_hedge (ti_core *self, uint32_t token, const struct ti_method_verdict *verdict);
 /* The copy that the delay counts from is being sent. */
 void ti_client_start_hedge_delay (ti_core *self, struct ti_call *call);

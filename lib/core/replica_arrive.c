@@ -87,9 +87,13 @@ static bool is_exclusive (const struct tied_replica_request *request)
 /* Its call is older than nearly all that wait here, and holds a worker elsewhere. */
 static bool is_relief (const struct tied_replica_request *request)
 {
-    const uint32_t others = TIED_REQUEST_TIED | TIED_REQUEST_REISSUE | TIED_REQUEST_EXCLUSIVE;
-    return request->copy >= 2 &&
-           (request->flags & (others | TIED_REQUEST_RELIEF)) == TIED_REQUEST_RELIEF;
+    return ti_tie_is_hedge (request) && (request->flags & TIED_REQUEST_RELIEF) != 0 &&
+           !is_exclusive (request);
+}
+
+static bool goes_first (const tied_replica_core_t *self, const struct tied_replica_request *request)
+{
+    return is_relief (request) && ti_admit_may_pass (&self->admit);
 }
 
 static void answer_no (tied_replica_core_t *self,
@@ -141,7 +145,7 @@ static uint16_t flags_of (const tied_replica_core_t *self,
     }
     if (is_exclusive (request))
         flags = (uint16_t)((flags & ~TI_SLOT_PARK) | TI_SLOT_EXCLUSIVE);
-    if (is_relief (request))
+    if (goes_first (self, request))
         flags |= TI_SLOT_RELIEF;
     else if (request->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND)
         flags |= TI_SLOT_BEHIND;
@@ -181,6 +185,10 @@ static uint32_t admit (tied_replica_core_t *self,
         tether->sibling_incarnation = request->sibling_incarnation;
         tether->born = ti_time_sub (self->now, arriving.stale_ns);
     }
+    if (copy.flags & TI_SLOT_RELIEF) {
+        ti_admit_passes (&self->admit);
+        self->counters.relieving++;
+    }
     ti_clients_queued (&self->clients, &self->queue, slot);
     self->sweep_earliest = ti_min (self->sweep_earliest, copy.u.deadline);
     action = ti_replica_act (self, TIED_REPLICA_ACT_ADMIT);
@@ -218,8 +226,9 @@ static enum tied_reject why_not (const tied_replica_core_t *self,
     if (!is_untied && is_unclaimable (request))
         return TIED_REJECT_DENIED;
     depth = ti_queue_waiting (&self->queue);
-    limit = ti_admit_decide (&self->admit, depth, is_relief (request) ? self->queue.relief : depth,
-                             is_extra, remaining_ns);
+    limit = ti_admit_decide (&self->admit, depth,
+                             goes_first (self, request) ? self->queue.relief : depth, is_extra,
+                             remaining_ns);
     return limit != TIED_REJECT_NONE ? limit : verdict;
 }
 
@@ -308,6 +317,7 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
         return;
     }
     if (arrival != TI_ARRIVAL_PARKED) {
+        self->counters.relief_over += is_relief (request) && !goes_first (self, request);
         reason = why_not (self, request, arriving.remaining_ns, arrival == TI_ARRIVAL_NEW_UNTIED);
         if (reason != TIED_REJECT_NONE) {
             refuse (self, request, reason);

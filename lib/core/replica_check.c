@@ -38,6 +38,7 @@ void tied_replica_core_check (const tied_replica_core_t *self)
     TI_ASSERT (self->actions_made <= self->actions_max);
     if (self->sweep_cursor != TI_SLOT_NONE)
         TI_ASSERT (ti_queue_slot_const (&self->queue, self->sweep_cursor)->state == TI_SLOT_QUEUED);
+    TI_ASSERT (self->admit.turns <= ti_admit_turns_max (self->admit.hedge_depth));
     ti_queue_check (&self->queue);
     ti_recent_check (&self->recent);
     ti_clients_check (&self->clients, &self->queue);
@@ -172,7 +173,7 @@ uint64_t tied_replica_core_hash (const tied_replica_core_t *self)
     uint32_t i;
 
     hash = fold (hash, self->admit.service_x8);
-    hash = fold (hash, self->admit.is_measured);
+    hash = fold (hash, (uint64_t)self->admit.turns << 1 | self->admit.is_measured);
     hash = hash_queue (self, hash);
     hash = hash_recent (self, hash);
     hash = hash_clients (self, hash);

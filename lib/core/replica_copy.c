@@ -158,6 +158,8 @@ static void start (tied_replica_core_t *self, uint32_t slot)
 
     ti_replica_pass_sweep (self, slot);
     ti_clients_started (&self->clients, &self->queue, slot);
+    if (!(copy->flags & TI_SLOT_RELIEF))
+        ti_admit_in_turn (&self->admit);
     if (copy->flags & TI_SLOT_EXCLUSIVE)
         ti_queue_tether (&self->queue, slot)->due = copy->u.deadline;
     ti_queue_start (&self->queue, slot, self->now);

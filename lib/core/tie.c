@@ -52,12 +52,6 @@ static void merge (struct ti_slot *other, uint8_t copy)
     other->merged = copy;
 }
 
-static bool is_hedge (const struct tied_replica_request *request)
-{
-    return request->copy >= 2 &&
-           (request->flags & (TIED_REQUEST_TIED | TIED_REQUEST_REISSUE | TIED_REQUEST_LAST)) == 0;
-}
-
 /* A live copy of this call from this client waits or runs here. One that is parked does neither. */
 static bool has_live (const struct ti_queue *queue, struct tied_call_id call, uint32_t client)
 {
@@ -108,7 +102,7 @@ enum ti_arrival ti_tie_arrive (struct ti_queue *queue,
         if (is_merged)
             return TI_ARRIVAL_MERGED;
     }
-    if (is_hedge (request) && has_live (queue, request->call, request->client))
+    if (ti_tie_is_hedge (request) && has_live (queue, request->call, request->client))
         return TI_ARRIVAL_SECOND;
     return arrival;
 }

@@ -6,8 +6,17 @@
 #ifndef TI_TIE_H
 #define TI_TIE_H
 
+#include <tied/wire.h>
+
 #include "core/queue.h"
 #include "core/recent.h"
+
+/* A further copy of a call that has others elsewhere. */
+static inline bool ti_tie_is_hedge (const struct tied_replica_request *request)
+{
+    return request->copy >= 2 &&
+           (request->flags & (TIED_REQUEST_TIED | TIED_REQUEST_REISSUE | TIED_REQUEST_LAST)) == 0;
+}
 
 enum ti_arrival {
     TI_ARRIVAL_NEW,        /* go on to admission */

@@ -80,6 +80,10 @@ on_sent_request (struct ledger *self, struct ledger_call *c, const struct node_n
         ledger_violate (self, "a single call got a second copy", note->call);
     if (note->copy >= 2 && (note->flags & (TIED_REQUEST_REISSUE | TIED_REQUEST_LAST)) == 0)
         on_sent_hedge (self, c, note);
+    if (note->flags & TIED_REQUEST_RELIEF) {
+        self->relieving++;
+        self->relieving_none += c->started_by == 0;
+    }
     if (note->sibling == NODE_REPLICA_OF (note->other))
         ledger_violate (self, "a copy names its own replica as sibling", note->call);
     c->copies++;
@@ -306,6 +310,8 @@ void ledger_note (struct ledger *self, const struct node_note *note, tied_time_t
             self->marks[LEDGER_MARK_LATE_REPLY]++;
         break;
     case NODE_NOTE_DENIED:
+        if (note->reason == TIED_REJECT_DUPLICATE && note->copy >= 2 && c->completions == 0)
+            self->hedges_met++;
         if (c->completions != 0)
             self->marks[LEDGER_MARK_LATE_REJECT]++;
         break;

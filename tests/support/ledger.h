@@ -85,6 +85,9 @@ struct ledger {
     bool is_stranger_about; /* messages that no driver sent may arrive */
     uint64_t completed, starts, duplicates;
     uint64_t started_lost;
+    uint64_t
+        hedges_met; /* that their clients know to have been refused because the call was there */
+    uint64_t relieving, relieving_none; /* copies with RELIEF; of those, no copy had started */
     uint64_t outcomes[TIED_OUTCOME_COUNT];
     uint64_t marks[LEDGER_MARK_COUNT];
     char violation[192]; /* "" while all is well */

@@ -505,10 +505,26 @@ static void refuse (struct model *self, const struct tied_replica_request *reque
     action->copy = request->copy;
 }
 
-static bool is_relief (const struct tied_replica_request *request)
+static bool asks_for_relief (const struct tied_replica_request *request)
 {
     return request->copy >= 2 && (request->flags & TIED_REQUEST_RELIEF) &&
-           !(request->flags & (TIED_REQUEST_TIED | TIED_REQUEST_REISSUE | TIED_REQUEST_EXCLUSIVE));
+           !(request->flags & (TIED_REQUEST_TIED | TIED_REQUEST_REISSUE | TIED_REQUEST_LAST |
+                               TIED_REQUEST_EXCLUSIVE));
+}
+
+static uint32_t hedge_depth_of (const struct model *self)
+{
+    uint32_t depth = self->options.hedge_depth;
+
+    if (depth == 0)
+        depth = self->options.workers * 4;
+    return depth < self->options.queue_depth ? depth : self->options.queue_depth;
+}
+
+/* Each after two that went in their turn, but for a store of twice hedge_depth of them. */
+static bool is_relief (const struct model *self, const struct tied_replica_request *request)
+{
+    return asks_for_relief (request) && self->saved_turns + 4 * hedge_depth_of (self) >= 2;
 }
 
 /* Copies that start before this one. */
@@ -516,7 +532,7 @@ static uint32_t ahead_of (const struct model *self, const struct tied_replica_re
 {
     uint32_t count = 0;
 
-    if (!is_relief (request))
+    if (!is_relief (self, request))
         return model_depth (self);
     for (uint32_t i = 0; i < self->copies_count; i++)
         count += !self->copies[i].began && self->copies[i].aside == MODEL_IN_QUEUE &&
@@ -530,14 +546,10 @@ static uint8_t limits (const struct model *self,
                        tied_duration_t remaining,
                        bool has_right)
 {
-    uint32_t hedge_depth = self->options.hedge_depth;
+    uint32_t hedge_depth = hedge_depth_of (self);
     uint32_t depth = model_depth (self);
     uint32_t ahead = ahead_of (self, request);
 
-    if (hedge_depth == 0)
-        hedge_depth = self->options.workers * 4;
-    if (hedge_depth > self->options.queue_depth)
-        hedge_depth = self->options.queue_depth;
     if (request->verdict != TIED_REJECT_NONE && request->verdict != TIED_REJECT_FULL)
         return request->verdict;
     if (self->is_draining)
@@ -609,7 +621,10 @@ static struct model_copy *admit (struct model *self,
     copy.slot = slot;
     copy.arrived = self->now;
     copy.deadline = later (self->now, left);
-    copy.is_relief = is_relief (r);
+    copy.is_relief = is_relief (self, r);
+    self->counters.relieving += copy.is_relief;
+    if (copy.is_relief)
+        self->saved_turns -= 2;
     copy.is_behind =
         !copy.is_relief && r->copy >= 2 && self->options.hedge_lane == TIED_HEDGE_LANE_BEHIND;
     copy.is_tied = is_tied (r);
@@ -724,6 +739,7 @@ static void request (struct model *self, const struct tied_replica_request *r, u
         say_no (self, r, TIED_REJECT_STALE);
         return;
     }
+    self->counters.relief_over += asks_for_relief (r) && !is_relief (self, r);
     reason = limits (self, r, left, is_untied);
     if (reason != TIED_REJECT_NONE) {
         refuse (self, r, reason);
@@ -1003,6 +1019,8 @@ static void begin (struct model *self, struct model_copy *copy)
     pass_cursor (self, copy);
     copy->began = self->next_id++;
     copy->started = self->now;
+    if (!copy->is_relief && self->saved_turns < 0)
+        self->saved_turns++;
     self->counters.executed++;
     if (copy->is_tied && !copy->is_untied) {
         if (self->is_up[copy->sibling]) {

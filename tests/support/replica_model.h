@@ -105,6 +105,7 @@ struct model {
     tied_time_t
         forgotten_until; /* by then the siblings of all that ran and was forgotten are late */
     struct model_client clients[MODEL_CLIENTS_MAX];
+    int64_t saved_turns; /* below what is there at first; [- 4 x hedge_depth, 0] */
     uint64_t next_id;
     uint64_t service_x8;
     bool is_measured;

@@ -154,6 +154,59 @@ static void a_hedge_that_relieves_goes_first_and_where_others_are_refused (void 
     fixture_close (&f);
 }
 
+/* A copy for which no limit holds would be first without a limit. */
+static void a_last_copy_relieves_nobody_and_waits_its_turn (void **state)
+{
+    struct tied_replica_event event;
+    struct fixture f;
+
+    (void)state;
+    open_fixture (&f);
+    fixture_send (&f, 1, 0);
+    event = fixture_request (2, 2);
+    event.u.request.flags = TIED_REQUEST_RELIEF | TIED_REQUEST_LAST;
+    fixture_feed (&f, &event);
+    CHECK_U64 (fixture_counters (&f)->relieving, ==, 0);
+    fixture_simple (&f, TIED_REPLICA_EV_TAKE);
+    CHECK_U64 (fixture_only (&f, TIED_REPLICA_ACT_RUN)->call.sequence, ==, 1);
+    fixture_close (&f);
+}
+
+/* Whoever says of every copy that it relieves gets what a client may get, and nobody starves. */
+static void who_always_asks_to_go_first_gets_a_third_of_the_starts (void **state)
+{
+    struct tied_replica_event event;
+    struct fixture f;
+    uint32_t first = 0, turn = 0;
+
+    (void)state;
+    fixture_options (&f);
+    f.options.queue_depth = 512;
+    f.options.hedge_depth = 4;
+    fixture_open (&f);
+    for (uint64_t i = 0; i < 200; i++)
+        fixture_send (&f, i, 0);
+    for (uint64_t i = 0; turn < 200; i++) {
+        CHECK_U64 (i, <, 1000);
+        event = fixture_request (1000 + i, 2);
+        event.u.request.client = 1;
+        event.u.request.flags = TIED_REQUEST_RELIEF;
+        fixture_feed (&f, &event);
+        event = (struct tied_replica_event){.type = TIED_REPLICA_EV_FINISH};
+        event.u.finish.slot = fixture_take (&f);
+        if (f.actions[0].client == 1)
+            first++;
+        else
+            turn++;
+        fixture_feed (&f, &event);
+    }
+    CHECK_U64 (first, <=, 2 * 4 + 200 / 2);
+    CHECK_U64 (first, >=, 200 / 2);
+    CHECK_U64 (fixture_counters (&f)->relieving, ==, first);
+    CHECK_U64 (fixture_counters (&f)->relief_over, >=, 80);
+    fixture_close (&f);
+}
+
 /* Also where no limit would refuse it, and where it is leaving: DUPLICATE tells the client more. */
 static void a_hedge_where_its_call_waits_is_refused_before_all_limits (void **state)
 {
@@ -563,6 +616,8 @@ int main (void)
         cmocka_unit_test (later_hedges_wait_behind_if_asked),
         cmocka_unit_test (each_refusal_says_why),
         cmocka_unit_test (a_hedge_that_relieves_goes_first_and_where_others_are_refused),
+        cmocka_unit_test (a_last_copy_relieves_nobody_and_waits_its_turn),
+        cmocka_unit_test (who_always_asks_to_go_first_gets_a_third_of_the_starts),
         cmocka_unit_test (a_hedge_where_its_call_waits_is_refused_before_all_limits),
         cmocka_unit_test (our_incarnation_and_none_are_welcome),
         cmocka_unit_test (a_copy_that_cannot_start_in_time_is_refused),

@@ -58,6 +58,8 @@ struct tied_replica_core_options {
  */
 #define TIED_REPLICA_COUNTER_MAP(X)                                                                \
     X (received)          /* REQUEST events */                                                     \
+    X (relieving)         /* hedges that were queued before what waits, with RELIEF */             \
+    X (relief_over)       /* that were taken for any other hedge: too many had gone first */       \
     X (executed)          /* copies handed to a worker */                                          \
     X (finished)          /* of those, ended by their handler */                                   \
     X (dropped)           /* removed from the queue by STARTED, CANCEL or CLIENT_GONE */           \
