@@ -156,6 +156,7 @@ static void start_with_probation (struct rig *rig)
 {
     rig_init (rig);
     rig->options.probation_milli = 4000;
+    rig->options.calls_max = RIG_CALLS_MAX;
     rig->options.pick = TIED_PICK_ROUND_ROBIN;
     start (rig, FLEET);
     struct tied_policy policy = *tied_client_core_policy (rig->core, 0);
@@ -354,6 +355,34 @@ static void a_replica_that_is_lost_with_its_copies_again_and_again_is_spared (vo
     rig_stop (&rig);
 }
 
+/* It was restarted with many copies under way: these are lost, and the new process has failed none
+ * of them. */
+static void what_became_of_a_process_s_copies_is_not_held_against_the_next_one (void **state)
+{
+    struct rig rig;
+    (void)state;
+    start_with_probation (&rig);
+    run (&rig, S (2), all_alike);
+    for (uint32_t held = 0; held < 30;) {
+        const struct tied_client_submit call = {
+            .token = held, .mode = TIED_MODE_SINGLE, .deadline = rig.now + S (10)};
+        rig_forget (&rig);
+        CHECK_I64 (rig_submit (&rig, &call), ==, 0);
+        if (request (&rig, 0)->replica == BAD)
+            held++;
+        else
+            answer (&rig, 0, 0);
+    }
+    rig_welcome (&rig, BAD, 900);
+    CHECK_U64 (tied_client_core_live_calls (rig.core), ==, 0);
+    CHECK_U64 (rig_counters (&rig)->calls_unavailable, ==, 30);
+    rig_advance (&rig, rig.now + S (1));
+    beat (&rig, FLEET);
+    run (&rig, MS (100), all_alike);
+    CHECK_U64 (health (&rig, BAD), ==, TIED_HEALTH_WELL);
+    rig_stop (&rig);
+}
+
 /* It is idle, and would be the hedge's choice each time. */
 static void a_spared_replica_gets_no_hedges_and_no_siblings_but_probes (void **state)
 {
@@ -427,6 +456,7 @@ int main (void)
         cmocka_unit_test (BE_11_lost_races_leave_a_healthy_replica_as_it_is),
         cmocka_unit_test (BE_11_a_probe_that_loses_its_race_is_neutral_and_another_may_follow),
         cmocka_unit_test (a_replica_that_is_lost_with_its_copies_again_and_again_is_spared),
+        cmocka_unit_test (what_became_of_a_process_s_copies_is_not_held_against_the_next_one),
         cmocka_unit_test (a_spared_replica_gets_no_hedges_and_no_siblings_but_probes),
         cmocka_unit_test (CL_22_the_only_replica_is_used_whatever_it_is_like),
         cmocka_unit_test (probation_is_off_unless_it_is_asked_for),
