@@ -213,12 +213,12 @@ static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
          .min = 0,
          .max = TIED_S (3600)},
         {.name = "stats",
-         .kind = TI_CLI_STRING,
+         .kind = TI_CLI_OUTPUT,
          .value = &app->stats_path,
          .argument = "FILE",
          .help = "write all counters as JSON to FILE at the end"},
         {.name = "record",
-         .kind = TI_CLI_STRING,
+         .kind = TI_CLI_OUTPUT,
          .value = &app->record_path,
          .argument = "FILE",
          .help = "write a line of CSV to FILE for every copy that was received: when it came, how "
@@ -320,17 +320,17 @@ static int set_up (struct app *app)
     }
     app->replica = tied_replica_new (&app->options);
     if (!app->replica)
-        return fail ("cannot create", "replica", "out of memory or descriptors");
+        return fail ("cannot create", "replica", "out of memory or descriptors (ulimit -n)");
     rc = tied_replica_bind (app->replica, app->bind);
     if (rc != 0)
-        return fail ("cannot bind", app->bind, tied_error_text (rc));
+        return fail ("cannot bind", app->bind, ti_fail_reason (rc));
     rc = app->peer_bind ? tied_replica_bind_peers (app->replica, app->peer_bind) : 0;
     if (rc != 0)
-        return fail ("cannot bind", app->peer_bind, tied_error_text (rc));
+        return fail ("cannot bind", app->peer_bind, ti_fail_reason (rc));
     for (uint32_t i = 0; i < app->peers.count; i++) {
         rc = tied_replica_add_peer (app->replica, app->pairs[i].id, app->pairs[i].endpoint);
         if (rc != 0)
-            return fail ("cannot connect", app->pairs[i].endpoint, tied_error_text (rc));
+            return fail ("cannot connect", app->pairs[i].endpoint, ti_fail_reason (rc));
     }
     work_init (&app->work, &app->service, &app->pause.drawn, app->seed, app->has_seed);
     rc = is_pull ? workers_declare (app->replica)
@@ -342,7 +342,7 @@ static int set_up (struct app *app)
     if (rc == 0 && is_pull)
         rc = workers_start (&app->workers, app->replica, &app->work, &app->pause.fixed,
                             app->options.core.workers);
-    return rc == 0 ? 0 : fail ("cannot start", app->options.id, tied_error_text (rc));
+    return rc == 0 ? 0 : fail ("cannot start", app->options.id, ti_fail_reason (rc));
 }
 
 static void serve_until_signal (struct app *app)
@@ -397,12 +397,14 @@ static int run (struct app *app)
     peers = tied_replica_peer_endpoint (app->replica);
     (void)printf ("ready id=%s clients=%s peers=%s pid=%ld\n", app->options.id,
                   tied_replica_endpoint (app->replica), peers ? peers : "-", (long)getpid ());
-    (void)fflush (stdout);
+    /* Whoever has started it waits for that line. */
+    if (fflush (stdout) != 0 || ferror (stdout))
+        return ti_fail_write (stderr, "tied-replica", NULL);
     serve_until_signal (app);
     rc = tied_replica_stop (app->replica, app->drain_ns);
     workers_join (&app->workers);
     if (rc != 0)
-        (void)fail ("not drained", app->options.id, tied_error_text (rc));
+        (void)fail ("not drained", app->options.id, ti_fail_reason (rc));
     if (finish_recording (app, rc == 0) != 0)
         rc = TI_EXIT_FAILED;
     if (write_stats (app) != 0)

@@ -66,7 +66,7 @@ tied_client_t *app_connect (const struct app *app,
     tied_client_t *client = tied_client_new (options);
 
     if (!client) {
-        app_fail ("cannot make a client: out of memory or descriptors");
+        app_fail ("cannot make a client: out of memory or descriptors (ulimit -n)");
         return NULL;
     }
     for (uint32_t i = first; i < first + count; i++) {
@@ -76,13 +76,15 @@ tied_client_t *app_connect (const struct app *app,
         if (rc == 0 && pair->zone[0])
             rc = tied_client_set_zone (client, pair->id, pair->zone);
         if (rc != 0) {
-            app_fail ("replica %s at %s: %s", pair->id, pair->endpoint, tied_error_text (rc));
+            app_fail ("replica %s at %s: %s", pair->id, pair->endpoint, ti_fail_reason (rc));
             tied_client_destroy (&client);
             return NULL;
         }
     }
-    if (tied_client_start (client) != 0) {
-        app_fail ("cannot start a client");
+    int started = tied_client_start (client);
+
+    if (started != 0) {
+        app_fail ("cannot start a client: %s", ti_fail_reason (started));
         tied_client_destroy (&client);
     }
     return client;

@@ -260,6 +260,32 @@ static enum ti_cli_verdict take_command (struct run *run, struct ti_cli_result *
     return TI_CLI_RUN;
 }
 
+static const char *output_of (const struct run *run, uint32_t index)
+{
+    const struct ti_cli_option *option = &run->cli->options[index];
+    const bool is_output = option->kind == TI_CLI_OUTPUT && run->is_given[index];
+    return is_output ? *(const char *const *)option->value : NULL;
+}
+
+/* The last one written would be all that is left; devices take any number. */
+static enum ti_cli_verdict check_outputs (const struct run *run)
+{
+    char quoted[TI_QUOTE_MAX];
+    for (uint32_t i = 1; i < run->cli->options_count; i++) {
+        const char *path = output_of (run, i);
+        for (uint32_t k = 0; path && k < i; k++) {
+            const char *other = output_of (run, k);
+            if (!other || strcmp (path, other) != 0 || strncmp (path, "/dev/", 5) == 0)
+                continue;
+            ti_cli_error (run->cli, "--%s %s: --%s names the same file; give each its own",
+                          run->cli->options[i].name, ti_quote (path, quoted),
+                          run->cli->options[k].name);
+            return TI_CLI_WRONG;
+        }
+    }
+    return TI_CLI_RUN;
+}
+
 static enum ti_cli_verdict check_options (const struct run *run,
                                           const struct ti_cli_command *command)
 {
@@ -278,7 +304,7 @@ static enum ti_cli_verdict check_options (const struct run *run,
             return TI_CLI_WRONG;
         }
     }
-    return TI_CLI_RUN;
+    return check_outputs (run);
 }
 
 enum ti_cli_verdict

@@ -54,6 +54,7 @@ struct ti_strings {
 enum ti_cli_kind {
     TI_CLI_FLAG = 0, /* bool: nothing to take, sets true */
     TI_CLI_STRING,   /* const char *; not empty */
+    TI_CLI_OUTPUT,   /* the same, a file that is written: no two options name one */
     TI_CLI_STRINGS,  /* struct ti_strings: repeatable; if choices is set, each is one of them */
     TI_CLI_CHOICE,   /* uint32_t: index in choices */
     TI_CLI_U32,      /* uint32_t in [min, max] */

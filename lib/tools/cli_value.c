@@ -75,6 +75,7 @@ const char *ti_cli_range (const struct ti_cli_option *option, char buffer[TI_CLI
         break;
     case TI_CLI_FLAG:
     case TI_CLI_STRING:
+    case TI_CLI_OUTPUT:
     case TI_CLI_NAME:
     case TI_CLI_CUSTOM:
         snprintf (buffer, TI_CLI_RANGE_MAX, "%s", option->argument ? option->argument : "a text");
@@ -234,6 +235,7 @@ ti_cli_store (const struct ti_cli *cli, const struct ti_cli_option *option, cons
         *(bool *)option->value = true;
         return TI_CLI_RUN;
     case TI_CLI_STRING:
+    case TI_CLI_OUTPUT:
     case TI_CLI_ENDPOINT:
     case TI_CLI_NAME:
         return store_string (cli, option, text);

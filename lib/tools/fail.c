@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <tied/error.h>
+
 #include "cli.h"
 #include "text/quote.h"
 
@@ -22,6 +24,14 @@ int ti_fail (FILE *err, const char *program, const char *format, ...)
     ti_fail_args (err, program, format, args);
     va_end (args);
     return TI_EXIT_FAILED;
+}
+
+const char *ti_fail_reason (int error)
+{
+    if (error == TIED_ERR_SYSTEM)
+        return "the operating system or libzmq refused a resource: descriptors (ulimit -n), "
+               "threads or memory";
+    return tied_error_text (error);
 }
 
 int ti_fail_write (FILE *err, const char *program, const char *path)

@@ -20,6 +20,9 @@ int ti_fail (FILE *err, const char *program, const char *format, ...)
 int ti_fail_args (FILE *err, const char *program, const char *format, va_list args)
     __attribute__ ((format (printf, 3, 0)));
 
+/* tied_error_text (), and what a person can do about it. */
+const char *ti_fail_reason (int error);
+
 /* "PROGRAM: cannot write PATH: REASON", the reason from errno. path NULL: standard output.
  * @return TI_EXIT_FAILED */
 int ti_fail_write (FILE *err, const char *program, const char *path);

@@ -207,11 +207,12 @@ static void what_does_not_arrive_at_standard_output_is_an_error (void **state)
     cluster_init (&cluster, 1);
     cluster_start (&cluster, 0, NULL);
     (void)snprintf (pair, sizeof pair, "a=%s", cluster.nodes[0].client);
-    const char *const lines[][5] = {{TIED_CLIENT_PROGRAM, "ping", "--replica", pair},
+    const char *const lines[][6] = {{TIED_CLIENT_PROGRAM, "ping", "--replica", pair},
                                     {TIED_CLIENT_PROGRAM, "stats", "--replica", pair},
                                     {TIED_CLIENT_PROGRAM, "--help"},
                                     {TIED_CLIENT_PROGRAM, "--version"},
                                     {TIED_REPLICA_PROGRAM, "--help"},
+                                    {TIED_REPLICA_PROGRAM, REPLICA_}, /* nobody heard: ready */
                                     {TIED_SIM_PROGRAM, "--version"}};
     const char *const streams[] = {">/dev/full", ">&-"};
 

@@ -21,7 +21,7 @@ struct world {
     struct ti_pairs replicas;
     const char *policy_items[2];
     struct ti_strings policy;
-    const char *bind, *id, *file;
+    const char *bind, *id, *file, *outputs[2];
     uint32_t workers, colour;
     uint64_t seed, timeout_ns, body_size;
     double load, rate;
@@ -116,6 +116,8 @@ static enum ti_cli_verdict run_list (struct world *world, int argc, const char *
          .kind = TI_CLI_FLAG,
          .value = &world->is_verbose,
          .help = "say more"},
+        {.name = "csv", .kind = TI_CLI_OUTPUT, .value = &world->outputs[0], .help = "rows"},
+        {.name = "json", .kind = TI_CLI_OUTPUT, .value = &world->outputs[1], .help = "all"},
         {.name = "must",
          .kind = TI_CLI_STRING,
          .value = &world->file,
@@ -321,6 +323,24 @@ static void an_option_is_not_taken_for_a_value (void **state)
     finish (&w);
     CHECK_U64 (RUN (&w, "bench", "--file=--verbose"), ==, TI_CLI_RUN);
     CHECK_STR (w.file, "--verbose");
+    finish (&w);
+}
+
+static void no_two_outputs_are_one_file (void **state)
+{
+    (void)state;
+    struct world w;
+    CHECK_U64 (RUN (&w, "bench", "--json", "a", "--csv", "a"), ==, TI_CLI_WRONG);
+    CHECK_STR (w.err, "prog: --json \"a\": --csv names the same file; give each its own\n");
+    finish (&w);
+    CHECK_U64 (RUN (&w, "bench", "--json", "a", "--csv", "b", "--file", "a"), ==, TI_CLI_RUN);
+    CHECK_STR (w.outputs[0], "b");
+    CHECK_STR (w.outputs[1], "a");
+    finish (&w);
+    CHECK_U64 (RUN (&w, "bench", "--json", "/dev/null", "--csv", "/dev/null"), ==, TI_CLI_RUN);
+    finish (&w);
+    CHECK_U64 (RUN (&w, "bench", "--json", ""), ==, TI_CLI_WRONG);
+    CHECK_STR (w.err, "prog: --json \"\": it is empty\n");
     finish (&w);
 }
 
@@ -534,6 +554,7 @@ int main (void)
         cmocka_unit_test (wrong_values_name_option_value_and_what_is_accepted),
         cmocka_unit_test (wrong_options_and_commands_are_named),
         cmocka_unit_test (an_option_is_not_taken_for_a_value),
+        cmocka_unit_test (no_two_outputs_are_one_file),
         cmocka_unit_test (operands_may_stand_anywhere_and_after_two_dashes),
         cmocka_unit_test (lists_are_bounded_and_ids_are_unique),
         cmocka_unit_test (a_repeated_id_may_be_a_warning),

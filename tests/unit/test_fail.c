@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <tied/error.h>
+
 #include "text/quote.h"
 #include "tools/cli.h"
 #include "tools/fail.h"
@@ -37,6 +39,15 @@ static void what_is_no_text_becomes_question_marks (void **state)
     }
 }
 
+static void what_the_system_refuses_says_what_to_look_at (void **state)
+{
+    (void)state;
+    CHECK_PTR (strstr (ti_fail_reason (TIED_ERR_SYSTEM), tied_error_text (TIED_ERR_SYSTEM)), !=,
+               NULL);
+    CHECK_PTR (strstr (ti_fail_reason (TIED_ERR_SYSTEM), "ulimit -n"), !=, NULL);
+    CHECK_STR (ti_fail_reason (TIED_ERR_IN_USE), tied_error_text (TIED_ERR_IN_USE));
+}
+
 static void a_line_stays_one_whatever_is_in_it (void **state)
 {
     char *said = NULL;
@@ -61,6 +72,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (what_is_no_text_becomes_question_marks),
+        cmocka_unit_test (what_the_system_refuses_says_what_to_look_at),
         cmocka_unit_test (a_line_stays_one_whatever_is_in_it),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
