@@ -9,6 +9,7 @@
 #include "app/advice.h"
 #include "app/app.h"
 #include "text/units.h"
+#include "tools/interrupt.h"
 #include "tools/streams.h"
 
 #include <tied/tied.h>
@@ -281,5 +282,5 @@ int main (int argc, char **argv)
     case TI_CLI_RUN:
         break;
     }
-    return app_end (ti_streams_close (cli.program, run (&app, &line)));
+    return ti_interrupt_end (ti_streams_close (cli.program, run (&app, &line)));
 }

@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "engine/memory.h"
 #include "tools/policy_text.h"
+#include "tools/interrupt.h"
 #include "tools/streams.h"
 #include "text/units.h"
 
@@ -366,5 +367,6 @@ int main (int argc, char **argv)
         break;
     }
     _Static_assert(COUNT (runs) == COUNT (commands), "one for each");
-    return ti_streams_close (cli.program, run (&app, runs[line.command - commands], &line));
+    return ti_interrupt_end (
+        ti_streams_close (cli.program, run (&app, runs[line.command - commands], &line)));
 }

@@ -56,9 +56,6 @@ int app_parse_share (void *value, const char *text, char *why);
 int app_parse_key (void *value, const char *text, char *why);
 
 /* "tied-client: TEXT" to stderr. @return TI_EXIT_FAILED */
-/* The end of the program with this exit code, or by the signal that has interrupted a measurement.
- */
-int app_end (int code);
 int app_fail (const char *format, ...) __attribute__ ((format (printf, 1, 2)));
 /* That path, or NULL: standard output, cannot be written, from errno. @return TI_EXIT_FAILED */
 int app_fail_write (const char *path);

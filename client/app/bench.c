@@ -127,7 +127,7 @@ static void align (struct bench *self)
         return;
     past = (TIED_S ((uint64_t)wall.tv_sec) + (uint64_t)wall.tv_nsec) % period;
     for (tied_time_t until = ti_clock_now () + period - past, now = 0;
-         !bench_is_stopped () && (now = ti_clock_now ()) < until;) {
+         !ti_interrupted () && (now = ti_clock_now ()) < until;) {
         bench_idle (self);
         (void)!tied_client_poll (self->policies[0].client, ti_min (until - now, TIED_MS (1)));
     }
@@ -156,11 +156,11 @@ static int run (struct bench *self)
 {
     int rc = 0;
 
-    for (uint32_t i = 0; rc == 0 && !bench_is_stopped () && i < self->policies_count; i++)
+    for (uint32_t i = 0; rc == 0 && !ti_interrupted () && i < self->policies_count; i++)
         rc = bench_slice (self, &self->policies[i], ti_mix (self->app->seed), self->app->warmup_ns,
                           false);
     for (uint32_t slice = 0; slice < self->app->slices; slice++) {
-        for (uint32_t i = 0; rc == 0 && !bench_is_stopped () && i < self->policies_count; i++)
+        for (uint32_t i = 0; rc == 0 && !ti_interrupted () && i < self->policies_count; i++)
             rc = take_turn (self, &self->policies[(slice + i) % self->policies_count], slice);
     }
     bench_show_end (self);
@@ -356,7 +356,8 @@ static int bench_run (const struct app *app, struct advice_samples *samples)
         rc = start_recording (&bench);
     if (rc == 0)
         rc = set_up (&bench);
-    bench_catch_stops (&bench);
+    /* Of a policy file SIGHUP asks for something else. */
+    ti_interrupt_catch (!app->policy_file);
     if (rc == 0)
         rc = run (&bench);
     if (rc == 0 && !samples)

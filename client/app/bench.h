@@ -12,6 +12,7 @@
 #include "base/prng.h"
 #include "policy.h"
 #include "replica_stats.h"
+#include "tools/interrupt.h"
 #include "tools/json.h"
 #include "tools/recording.h"
 
@@ -73,10 +74,6 @@ void bench_catch_reloads (const struct bench *self);
 int bench_load_file (const struct bench *self, struct bench_policy *policy);
 /* If it was asked for; one line says what came of it. */
 void bench_reload (struct bench *self);
-/* bench_stop.c: from now on SIGINT, SIGTERM and, without a policy file, SIGHUP ask for the end. */
-void bench_catch_stops (const struct bench *self);
-/* No further call is made; those that are under way end by their deadline. */
-bool bench_is_stopped (void);
 /* What the policy's calls are made with now. */
 struct tied_policy bench_settings (const struct bench *self, const struct bench_policy *policy);
 /* Into the report as JSON: the settings in use, what came of them, and how often they were read. */

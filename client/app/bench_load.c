@@ -240,7 +240,7 @@ static int drive (struct slice *slice)
     int rc = 0;
 
     for (tied_time_t now = ti_clock_now (); rc == 0 && now < slice->end; now = ti_clock_now ()) {
-        if (bench_is_stopped ())
+        if (ti_interrupted ())
             slice->end = now;
         tied_time_t intended;
 

@@ -94,7 +94,7 @@ static void write_top (const void *context, struct ti_json *json)
 {
     const struct bench *self = context;
 
-    ti_json_bool (json, "interrupted", bench_is_stopped ());
+    ti_json_bool (json, "interrupted", ti_interrupted ());
     if (!self->app->policy_file)
         return;
     ti_json_string (json, "policy_file", self->app->policy_file);

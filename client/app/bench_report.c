@@ -46,7 +46,7 @@ int bench_report (struct bench *self)
     int rc;
 
     fill_loads (self);
-    if (bench_is_stopped ()) {
+    if (ti_interrupted ()) {
         (void)snprintf (self->remark, sizeof self->remark,
                         "interrupted after %.0f %% of the run: policies may have had unequal turns",
                         100 * bench_done (self));
@@ -72,7 +72,7 @@ int bench_check_answers (const struct bench *self)
         for (size_t n = 0; n < TIED_OUTCOME_COUNT; n++)
             outcomes[n] += self->policies[i].result->outcomes[n];
     }
-    if (calls == 0 && bench_is_stopped ())
+    if (calls == 0 && ti_interrupted ())
         return app_fail ("interrupted before a call was measured");
     if (calls == 0 || outcomes[TIED_OUTCOME_OK] + outcomes[TIED_OUTCOME_APP_ERROR] > 0)
         return TI_EXIT_OK;

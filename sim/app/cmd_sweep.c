@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "app.h"
+#include "tools/interrupt.h"
 #include "tools/wall.h"
 
 /* One study or several, shown. */
@@ -18,8 +19,11 @@ static int run_studies (struct app *app,
     char why[SIM_WHY_MAX], program[32];
     uint64_t started = (uint64_t)time (NULL);
     app_progress_init (&progress, app, label);
-    const struct sim_study_options options = {
-        .jobs = app->jobs, .progress = app_progress_tell, .context = &progress};
+    const struct sim_study_options options = {.jobs = app->jobs,
+                                              .progress = app_progress_tell,
+                                              .is_interrupted = ti_interrupted,
+                                              .context = &progress};
+    ti_interrupt_catch (true);
     const struct sim_sweep_options sweep = {.loads = loads->values,
                                             .loads_count = loads->count,
                                             .grid = grid,

@@ -225,7 +225,8 @@ static bool note_of (const struct sim_point *row, uint32_t which, char buffer[SI
         if (row->study->load >= 0)
             append (buffer, SIM_SETTINGS_MAX, "load %.4g: ", row->study->load);
         append (buffer, SIM_SETTINGS_MAX,
-                "the time budget ended it after %u replications; another run may end elsewhere",
+                "the time budget, or an interruption, ended it after %u replications; another run "
+                "may end elsewhere",
                 (unsigned)replications);
         return true;
     }

@@ -46,11 +46,17 @@ struct pool {
     char why[SIM_WHY_MAX];
 };
 
-static bool is_late (const struct pool *pool)
+static bool is_spent (const struct pool *pool)
 {
     const struct sim_pool *given = pool->given;
-    return given->budget_ns > 0 && pool->next_run > 0 && pool->next_run % given->group == 0 &&
-           ti_wall_now () - pool->start >= given->budget_ns;
+    if (given->is_interrupted && given->is_interrupted ())
+        return true;
+    return given->budget_ns > 0 && ti_wall_now () - pool->start >= given->budget_ns;
+}
+
+static bool is_late (const struct pool *pool)
+{
+    return pool->next_run > 0 && pool->next_run % pool->given->group == 0 && is_spent (pool);
 }
 
 /* Locked. @return false: nothing is left to run */
@@ -167,13 +173,10 @@ static void wait_until_done (struct pool *pool)
     pthread_mutex_lock (&pool->lock);
     while (pool->running > 0) {
         tied_time_t now = ti_wall_now (), until = now + PROGRESS_EVERY;
-        if (given->stop && given->budget_ns > 0) {
-            tied_time_t end = ti_time_add (pool->start, given->budget_ns);
-            if (now >= end)
-                atomic_store (given->stop, true);
-            else
-                until = ti_min (until, end);
-        }
+        if (given->stop && is_spent (pool))
+            atomic_store (given->stop, true);
+        else if (given->stop && given->budget_ns > 0)
+            until = ti_min (until, ti_time_add (pool->start, given->budget_ns));
         struct timespec time = {.tv_sec = (time_t)(until / TIED_S (1)),
                                 .tv_nsec = (long)(until % TIED_S (1))};
         while (pool->running > 0 && pthread_cond_timedwait (&pool->moved, &pool->lock, &time) == 0)

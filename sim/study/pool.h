@@ -14,6 +14,7 @@ struct sim_pool {
     uint64_t tasks;
     uint64_t group;            /* tasks that are begun together or not at all; divides `tasks` */
     tied_duration_t budget_ns; /* no group but the first is begun after it; 0: none */
+    bool (*is_interrupted) (void); /* true: the budget is spent; NULL: never */
     atomic_bool *stop; /* set when the budget is spent; NULL: what runs then ends as it does */
     void *context;
     /* On any thread, several at once. @return 0, or an error and its line in why; TIED_ERR_TIMEOUT:

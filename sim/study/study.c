@@ -110,6 +110,7 @@ static int collect (struct collect *self, tied_time_t start, char why[SIM_WHY_MA
                                   .tasks = (uint64_t)policies * amount->replications,
                                   .group = policies,
                                   .budget_ns = budget,
+                                  .is_interrupted = self->options->is_interrupted,
                                   .stop = &self->stop,
                                   .context = self,
                                   .run = run_task,
@@ -197,8 +198,8 @@ bool sim_study_is_empty (const struct sim_study *self, char why[SIM_WHY_MAX])
     if (self->replications > 0)
         return false;
     snprintf (why, SIM_WHY_MAX,
-              "the time budget ended before one replication was done: raise --budget, or lower "
-              "--calls");
+              "no replication was done before the time budget or an interruption ended it: raise "
+              "--budget, or lower --calls");
     return true;
 }
 

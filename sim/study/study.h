@@ -67,6 +67,8 @@ struct sim_study_options {
      * estimate; may be NULL. */
     void (*progress) (void *context, uint64_t done, uint64_t all, tied_duration_t left);
     void *context;
+    /* Asked from time to time: true ends it like a budget that is spent. NULL: it runs on. */
+    bool (*is_interrupted) (void);
     enum sim_fault fault;
     bool checks;
 };

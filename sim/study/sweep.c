@@ -79,6 +79,8 @@ static int run_all (const struct sim_scenario *scenario,
         if (rc)
             return rc;
         out->count++;
+        if (options->is_interrupted && options->is_interrupted ())
+            break;
     }
     return TIED_OK;
 }

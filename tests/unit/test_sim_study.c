@@ -331,6 +331,67 @@ static void a_replication_that_is_abandoned_does_not_count_at_all (void **state)
     }
 }
 
+static atomic_uint begun;
+
+static bool is_a_third_begun (void)
+{
+    return atomic_load (&begun) > 4;
+}
+
+/* Two replications of two policies end at once, a third one only when it is stopped. */
+static int two_and_no_more (const struct sim_run_options *options,
+                            struct sim_result *result,
+                            char text[SIM_WHY_MAX])
+{
+    const bool is_quick =
+        options->seed == sim_study_seed (1, 0) || options->seed == sim_study_seed (1, 1);
+    atomic_fetch_add (&begun, 1);
+    while (!is_quick && !atomic_load (options->stop))
+        continue;
+    for (int i = 1; i <= 10; i++)
+        ti_hist_record (result->latency, MS (i));
+    result->requests = result->calls = 10;
+    snprintf (text, SIM_WHY_MAX, "stopped");
+    return is_quick ? TIED_OK : TIED_ERR_TIMEOUT;
+}
+
+static void an_interruption_is_like_a_budget_that_is_spent (void **state)
+{
+    (void)state;
+    for (uint32_t jobs = 1; jobs <= 3; jobs += 2) {
+        const struct sim_study_options options = {
+            .jobs = jobs, .runner = two_and_no_more, .is_interrupted = is_a_third_begun};
+        make (&scenario, 1000);
+        scenario.amount.seed = 1;
+        atomic_store (&begun, 0);
+        CHECK_I64 (sim_study_run (&scenario, &options, &study, why), ==, TIED_OK);
+        CHECK_TRUE (study.out_of_time);
+        CHECK_U64 (study.replications, <=, 2);
+        if (jobs == 1)
+            CHECK_U64 (study.replications, ==, 2);
+        for (uint32_t i = 0; i < 2; i++)
+            CHECK_U64 (study.policies[i].sum.calls, ==, 10 * (uint64_t)study.replications);
+        sim_study_deinit (&study);
+    }
+}
+
+static void no_study_is_begun_after_an_interruption (void **state)
+{
+    (void)state;
+    const double loads[] = {0.3, 0.5, 0.7};
+    const struct sim_study_options options = {
+        .jobs = 1, .runner = two_and_no_more, .is_interrupted = is_a_third_begun};
+    const struct sim_sweep_options sweep = {.loads = loads, .loads_count = 3};
+    struct sim_sweep_studies studies;
+    make (&scenario, 1000);
+    scenario.amount.seed = 1;
+    atomic_store (&begun, 0);
+    CHECK_I64 (sim_sweep_run (&scenario, &sweep, &options, &studies, why), ==, TIED_OK);
+    CHECK_U64 (studies.count, ==, 1);
+    CHECK_U64 (studies.studies[0].replications, ==, 2);
+    sim_sweep_deinit (&studies);
+}
+
 static void the_first_error_is_reported_whatever_the_jobs (void **state)
 {
     (void)state;
@@ -606,6 +667,8 @@ int main (void)
         cmocka_unit_test (unstable_means_more_than_half_of_the_replications),
         cmocka_unit_test (out_of_time_ends_after_a_whole_replication),
         cmocka_unit_test (a_replication_that_is_abandoned_does_not_count_at_all),
+        cmocka_unit_test (an_interruption_is_like_a_budget_that_is_spent),
+        cmocka_unit_test (no_study_is_begun_after_an_interruption),
         cmocka_unit_test (the_first_error_is_reported_whatever_the_jobs),
         cmocka_unit_test (a_hedge_percentile_is_that_of_single),
         cmocka_unit_test (progress_ends_with_everything_done),
