@@ -9,13 +9,16 @@
 #include <msgpack.h>
 
 #include "free_policy.h"
-#include "proxy.h"
 
 /* Between two looks at counters that another process changes. */
 #define LOOK_EVERY_MS 1
 /* Three of these without a word make a replica suspect, and its calls run elsewhere as well: one
    that is merely short of a processor is not to be. */
-#define HEARTBEAT S (1)
+#define HEARTBEAT S (10)
+/* The same of all that a replica does when a time is over in which it heard nothing: a client that
+   only waits stays, and words about copies that have not come are kept. */
+#define PATIENT  "--client-silence", "1h", "--recent-ttl", "1h", "--park-lease", "1h"
+#define OWN_ARGS 13
 
 void cluster_init (struct cluster *self, uint32_t count)
 {
@@ -37,9 +40,10 @@ void cluster_start (struct cluster *self, uint32_t index, ...)
 {
     struct cluster_node *node = &self->nodes[index];
     const char *argv[CLUSTER_ARGS + 4 * CLUSTER_MAX] = {
-        TIED_REPLICA_PROGRAM, "--id", node->id, "--bind", node->client, "--peer-bind", node->peer};
+        TIED_REPLICA_PROGRAM, "--id",        node->id,   "--bind",
+        node->client,         "--peer-bind", node->peer, PATIENT};
     char pairs[CLUSTER_MAX][80];
-    uint32_t argc = 7;
+    uint32_t argc = OWN_ARGS;
     const char *argument;
     const char *line;
     va_list args;
@@ -160,16 +164,16 @@ void cluster_await_equal (struct cluster *self, uint32_t index, const char *name
     await (self, index, name, value, value);
 }
 
-uint32_t cluster_await_any (struct cluster *self, const char *name)
+void cluster_await_sum (struct cluster *self, const char *name, uint64_t value)
 {
     tied_time_t until = ti_clock_now () + MS (PROCESS_BOUND_MS);
+    uint64_t sum;
 
-    for (;;) {
-        for (uint32_t i = 0; i < self->count; i++) {
-            if (self->nodes[i].process && cluster_stat (self, i, name) > 0)
-                return i;
+    while ((sum = cluster_sum (self, name)) < value) {
+        if (ti_clock_now () > until) {
+            print_error ("%s of all is %" PRIu64 " and never %" PRIu64 "\n", name, sum, value);
+            CHECK_TRUE (false);
         }
-        CHECK_U64 (ti_clock_now (), <, until);
         (void)poll (NULL, 0, LOOK_EVERY_MS);
     }
 }
@@ -227,5 +231,19 @@ tied_client_t *cluster_client (struct cluster *self, const struct tied_client_op
     }
     CHECK_I64 (tied_client_start (client), ==, 0);
     CHECK_I64 (tied_client_wait_ready (client, running, MS (PROCESS_BOUND_MS)), ==, 0);
+    return client;
+}
+
+tied_client_t *cluster_client_through (struct cluster *self, uint32_t index, struct proxy **proxy)
+{
+    struct cluster_node *node = &self->nodes[index];
+    tied_client_t *client;
+    char direct[sizeof node->client];
+
+    *proxy = proxy_new (node->client);
+    memcpy (direct, node->client, sizeof direct);
+    memcpy (node->client, proxy_endpoint (*proxy), sizeof direct);
+    client = cluster_client (self, NULL);
+    memcpy (node->client, direct, sizeof direct);
     return client;
 }

@@ -10,10 +10,11 @@
 #include <tied/client.h>
 
 #include "process.h"
+#include "proxy.h"
 #include "wire_client.h"
 
 #define CLUSTER_MAX  4
-#define CLUSTER_ARGS 24
+#define CLUSTER_ARGS 32
 
 struct cluster_node {
     char id[2];
@@ -42,6 +43,7 @@ void cluster_await_links (struct cluster *self, uint32_t index, uint32_t links);
 uint64_t cluster_stat (struct cluster *self, uint32_t index, const char *name);
 /* Sum over the replicas that run. */
 uint64_t cluster_sum (struct cluster *self, const char *name);
+void cluster_await_sum (struct cluster *self, const char *name, uint64_t value);
 /* Wait until a counter is at least that. */
 void cluster_await (struct cluster *self, uint32_t index, const char *name, uint64_t value);
 void cluster_await_equal (struct cluster *self, uint32_t index, const char *name, uint64_t value);
@@ -56,7 +58,7 @@ void cluster_close (struct cluster *self);
 /* A started client of all replicas that has greeted those that run. options may be NULL; then only
    long silence makes a replica suspect. */
 tied_client_t *cluster_client (struct cluster *self, const struct tied_client_options *options);
-/* The first index with a counter of at least 1; all of them are asked again until one has. */
-uint32_t cluster_await_any (struct cluster *self, const char *name);
+/* The same with a proxy on its way to one of them; destroy it after the client. */
+tied_client_t *cluster_client_through (struct cluster *self, uint32_t index, struct proxy **proxy);
 
 #endif

@@ -62,22 +62,37 @@ static int bound_socket (uint16_t port)
     return -1;
 }
 
+/* Nobody else gets the port while this process lives: a socket sits on it that does not listen.
+   Shared like this it keeps from it only who asks for it alone, as the next lines do. */
+static bool reserve (uint16_t port)
+{
+    struct sockaddr_in address = loopback (port);
+    int fd = socket (AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int on = 1;
+
+    CHECK_I64 (fd, >=, 0);
+    if (bind (fd, (const struct sockaddr *)&address, sizeof address) == 0 &&
+        setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0)
+        return true;
+    (void)close (fd);
+    return false;
+}
+
 /* Below the range from which the system takes ports for connections, so that none of those can sit
    on a port that a test has chosen but not bound yet. */
 void proxy_free_endpoint (char out[64])
 {
     static uint64_t next;
-    int fd = -1;
     uint16_t port = 0;
+    bool is_ours = false;
 
     if (next == 0)
         next = ti_clock_now () / 1000 + (uint64_t)getpid () * 131;
-    for (int i = 0; i < 1000 && fd < 0; i++) {
+    for (int i = 0; i < 1000 && !is_ours; i++) {
         port = (uint16_t)(16000 + next++ % 16000);
-        fd = bound_socket (port);
+        is_ours = reserve (port);
     }
-    CHECK_I64 (fd, >=, 0);
-    (void)close (fd);
+    CHECK_TRUE (is_ours);
     (void)snprintf (out, 64, "tcp://127.0.0.1:%u", (unsigned)port);
 }
 
@@ -132,7 +147,7 @@ static void move (struct proxy *self, struct connection *connection, int way)
 
     if (got <= 0)
         close_connection (connection);
-    else if (atomic_load (&self->modes[way]) == PROXY_PASS &&
+    else if (atomic_load (&self->modes[way]) != PROXY_SWALLOW &&
              !write_all (connection->fds[1 - way], chunk, (size_t)got))
         close_connection (connection);
 }

@@ -26,7 +26,8 @@ const char *proxy_endpoint (const struct proxy *self);
 void proxy_set (struct proxy *self, enum proxy_way way, enum proxy_mode mode);
 void proxy_destroy (struct proxy **self_p);
 
-/* "tcp://127.0.0.1:PORT" with a port that nobody listens at and that the system gives to nobody. */
+/* "tcp://127.0.0.1:PORT" with a port that nobody listens at and that nobody else gets by this or
+   from the system while this process lives. */
 void proxy_free_endpoint (char out[64]);
 
 #endif
