@@ -48,6 +48,7 @@ static void queued_copies_that_expire_while_the_replica_is_stopped_do_not_run (v
     struct wire_client blocker;
     struct wire_client client;
     uint64_t executed;
+    uint64_t refused;
 
     (void)state;
     cluster_run (&cluster, 1, OCCUPY_SERVICE);
@@ -58,13 +59,16 @@ static void queued_copies_that_expire_while_the_replica_is_stopped_do_not_run (v
     for (uint64_t i = 0; i < WAITING; i++)
         send_limited (&client, i, 150000);
     cluster_await (&cluster, 0, "received", executed + WAITING);
+    /* If one of the greetings has taken long, the queue is too long for some of them. */
+    refused = cluster_stat (&cluster, 0, "rejected_too_late");
+    CHECK_U64 (refused, <, WAITING);
     process_stop (cluster.nodes[0].process);
     /* Their time passes; a stopped replica says nothing. */
     (void)wire_receive_within (&client, 300);
     struct tied_message cancel = wire_cancel (OCCUPY_CALL, TIED_CANCEL_CALLER);
     wire_send (&blocker, &cancel);
     process_signal (cluster.nodes[0].process, SIGCONT);
-    cluster_await (&cluster, 0, "expired", WAITING);
+    cluster_await (&cluster, 0, "expired", WAITING - refused);
     CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, executed);
     CHECK_U64 (cluster_stat (&cluster, 0, "depth"), ==, 0);
     wire_expect (&blocker, TIED_WIRE_REPLY);
@@ -97,6 +101,15 @@ static void unread_copies_that_expire_while_the_replica_is_stopped_do_not_run (v
     cluster_close (&cluster);
 }
 
+/* Time passes, and the client sees to its own. */
+static void pass (tied_client_t *client, tied_duration_t time)
+{
+    const tied_time_t until = ti_clock_now () + time;
+
+    for (tied_time_t now = ti_clock_now (); now < until; now = ti_clock_now ())
+        (void)!tied_client_poll (client, until - now);
+}
+
 /* The library's own calls: they end by their deadlines, and nothing of them runs afterwards. */
 static void calls_to_a_stopped_replica_end_by_their_deadline_and_never_run (void **state)
 {
@@ -116,6 +129,9 @@ static void calls_to_a_stopped_replica_end_by_their_deadline_and_never_run (void
         volley_submit (&volley);
     volley_finish (&volley);
     CHECK_U64 (volley.outcomes[TIED_OUTCOME_DEADLINE], ==, WAITING);
+    /* The replica knows how long they were on their way but for the usual time of a request, which
+       may be long here. */
+    pass (client, S (1));
     process_signal (cluster.nodes[0].process, SIGCONT);
     volley.call.timeout_ns = CHECK_PATIENCE;
     CHECK_I64 (tied_client_wait_ready (client, 1, MS (PROCESS_BOUND_MS)), ==, 0);
@@ -137,12 +153,12 @@ static void ZQ_05_a_stopped_replica_is_suspected_and_its_calls_run_elsewhere (vo
     struct tied_client_replica replica;
     struct volley volley;
     tied_client_t *client;
-    uint64_t executed;
+    uint64_t copies;
 
     (void)state;
     cluster_run (&cluster, 2, "echo");
     tied_client_options_init (&options);
-    options.core.heartbeat_ns = MS (500);
+    options.core.heartbeat_ns = S (1);
     client = cluster_client (&cluster, &options);
     volley_init (&volley, client, "echo", 200);
     process_stop (cluster.nodes[1].process);
@@ -154,11 +170,11 @@ static void ZQ_05_a_stopped_replica_is_suspected_and_its_calls_run_elsewhere (vo
         (void)!tied_client_poll (client, MS (5));
         CHECK_I64 (tied_client_replica (client, "b", &replica), ==, 0);
     } while (replica.state != TIED_REPLICA_SUSPECT);
-    executed = cluster_stat (&cluster, 0, "executed");
+    copies = volley.copies;
     volley_fire (&volley, 60, 1);
     volley_finish (&volley);
     CHECK_U64 (volley.outcomes[TIED_OUTCOME_OK], ==, 120);
-    CHECK_U64 (cluster_stat (&cluster, 0, "executed"), ==, executed + 60);
+    CHECK_U64 (volley.copies, ==, copies + 60);
     process_signal (cluster.nodes[1].process, SIGCONT);
     CHECK_I64 (tied_client_wait_ready (client, 2, MS (PROCESS_BOUND_MS)), ==, 0);
     volley_fire (&volley, 60, 8);
