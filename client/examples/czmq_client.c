@@ -30,6 +30,7 @@ static tied_client_t *start_client (void *context)
     tied_client_options_init (&options);
     options.drive = TIED_DRIVE_CALLER;
     options.zmq_context = context;
+    options.timeout_ns = TIED_S (30); /* a slow machine is no error */
     client = tied_client_new (&options);
     for (int i = 0; client && i < 2; i++) {
         if (tied_client_add_replica (client, places[i].id, places[i].endpoint) != 0)

@@ -42,6 +42,7 @@ static void caller (zsock_t *pipe, void *context)
 
     tied_client_options_init (&options);
     options.zmq_context = context;
+    options.timeout_ns = TIED_S (30); /* a slow machine is no error */
     client = tied_client_new (&options);
     if (tied_client_add_replica (client, "a", endpoint) != 0 || tied_client_start (client) != 0) {
         zsock_signal (pipe, 1);

@@ -30,9 +30,10 @@ static void *call_all (void *arg)
     uint64_t one = 1;
 
     tied_client_options_init (&options);
+    options.timeout_ns = TIED_S (30); /* a slow machine is no error */
     client = tied_client_new (&options);
     if (client && tied_client_add_replica (client, "a", self->endpoint) == 0 &&
-        tied_client_start (client) == 0 && tied_client_wait_ready (client, 1, TIED_S (5)) == 0) {
+        tied_client_start (client) == 0 && tied_client_wait_ready (client, 1, TIED_S (30)) == 0) {
         for (int i = 0; i < CALLS; i++) {
             struct tied_call call;
             struct tied_reply reply;

@@ -287,7 +287,7 @@ static void submit_all (struct client *self)
         event.u.submit = (struct tied_client_submit){.token = i,
                                                      .mode = TIED_MODE_TIED,
                                                      .is_idempotent = true,
-                                                     .deadline = now_ns () + TIED_S (5)};
+                                                     .deadline = now_ns () + TIED_S (30)};
         client_step (self, &event);
     }
 }

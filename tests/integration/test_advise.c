@@ -84,6 +84,8 @@ static void calls_are_measured_in_shadow_and_their_recording_says_the_same (void
                                    "0s",
                                    "--declared",
                                    "yes",
+                                   "--timeout",
+                                   "60s",
                                    "--record",
                                    record,
                                    "--json",

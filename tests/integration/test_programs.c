@@ -11,6 +11,8 @@
 #include <jansson.h>
 
 #define ARGS_MAX 20
+/* It takes as long as it takes to reach a replica that is there. */
+#define PATIENT "--timeout", "60s"
 
 /* Run to the end. The texts live until process_free (). */
 static struct process *run (const char *program, const char *const args[])
@@ -207,8 +209,8 @@ static void what_does_not_arrive_at_standard_output_is_an_error (void **state)
     cluster_init (&cluster, 1);
     cluster_start (&cluster, 0, NULL);
     (void)snprintf (pair, sizeof pair, "a=%s", cluster.nodes[0].client);
-    const char *const lines[][6] = {{TIED_CLIENT_PROGRAM, "ping", "--replica", pair},
-                                    {TIED_CLIENT_PROGRAM, "stats", "--replica", pair},
+    const char *const lines[][8] = {{TIED_CLIENT_PROGRAM, "ping", "--replica", pair, PATIENT},
+                                    {TIED_CLIENT_PROGRAM, "stats", "--replica", pair, PATIENT},
                                     {TIED_CLIENT_PROGRAM, "--help"},
                                     {TIED_CLIENT_PROGRAM, "--version"},
                                     {TIED_REPLICA_PROGRAM, "--help"},
@@ -243,7 +245,7 @@ static void what_is_printed_to_a_closed_stream_gets_into_no_file (void **state)
     (void)snprintf (pair, sizeof pair, "a=%s", cluster.nodes[0].client);
     const char *const args[] = {
         TIED_CLIENT_PROGRAM, "bench", "--replica", pair, "--rate",   "200", "--policy", "single",
-        "--duration",        "200ms", "--warmup",  "0s", "--record", path,  NULL};
+        "--duration",        "200ms", "--warmup",  "0s", "--record", path,  PATIENT,    NULL};
 
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++) {
         struct process *process = run_with (streams[i], args);
@@ -290,7 +292,7 @@ static void repeated_replica_id_is_a_warning_and_the_call_completes (void **stat
     (void)snprintf (pairs[2], sizeof pairs[2], "a=tcp://127.0.0.1:1");
     call (&process,
           (const char *const[]){"call", "--replica", pairs[0], "--replica", pairs[2], "--replica",
-                                pairs[1], "--timeout", "20s", "echo", "hi", NULL},
+                                pairs[1], PATIENT, "echo", "hi", NULL},
           0);
     CHECK_STR (process_output (process), "hi");
     CHECK_U64 (lines_of (process_errors (process)), ==, 1);
@@ -310,8 +312,8 @@ static void unreachable_replica_in_the_list_does_not_harm_the_call (void **state
     (void)snprintf (pairs[0], sizeof pairs[0], "z=tcp://127.0.0.1:1");
     (void)snprintf (pairs[1], sizeof pairs[1], "a=%s", cluster.nodes[0].client);
     call (&process,
-          (const char *const[]){"call", "-v", "--replica", pairs[0], "--replica", pairs[1],
-                                "--timeout", "20s", "echo", "hi", NULL},
+          (const char *const[]){"call", "-v", "--replica", pairs[0], "--replica", pairs[1], PATIENT,
+                                "echo", "hi", NULL},
           0);
     CHECK_STR (process_output (process), "hi");
     CHECK_TRUE (strstr (process_errors (process), "winner     a") != NULL);
@@ -345,8 +347,8 @@ static struct process *call_with_key (const char *pair, const char *key, const c
     struct process *process;
 
     call (&process,
-          (const char *const[]){"call", "-v", "--replica", pair, "--timeout", "20s", "--key", key,
-                                "echo", body, NULL},
+          (const char *const[]){"call", "-v", "--replica", pair, PATIENT, "--key", key, "echo",
+                                body, NULL},
           code);
     return process;
 }
@@ -398,8 +400,7 @@ static void unknown_method_is_unimplemented (void **state)
     (void)state;
     cluster_run (&cluster, 1, "echo");
     (void)snprintf (pair, sizeof pair, "a=%s", cluster.nodes[0].client);
-    call (&process,
-          (const char *const[]){"call", "--replica", pair, "--timeout", "20s", "dance", NULL}, 1);
+    call (&process, (const char *const[]){"call", "--replica", pair, PATIENT, "dance", NULL}, 1);
     CHECK_TRUE (strstr (process_errors (process), "unimplemented") != NULL);
     CHECK_TRUE (strstr (process_errors (process), "unknown_method") != NULL);
     CHECK_TRUE (strstr (process_errors (process), "not executed") != NULL);

@@ -101,18 +101,20 @@ static void call_prints_the_body_and_nothing_else (void **state)
 
     (void)state;
     echo_thread_start (&echo, "a");
-    snprintf (arguments, sizeof arguments, "call --replica a=%s work 'two words'",
+    snprintf (arguments, sizeof arguments, "call --timeout 60s --replica a=%s work 'two words'",
               echo.replica->endpoint);
     run_tool (&run, arguments);
     CHECK_I64 (run.status, ==, 0);
     CHECK_STR (run.out, "two words");
     /* An id given twice is said, and the call goes on with the first one. */
     snprintf (arguments, sizeof arguments,
-              "call --replica a=%s --replica a=tcp://127.0.0.1:1 work x", echo.replica->endpoint);
+              "call --timeout 60s --replica a=%s --replica a=tcp://127.0.0.1:1 work x",
+              echo.replica->endpoint);
     run_tool (&run, arguments);
     CHECK_I64 (run.status, ==, 0);
     CHECK_PTR (strstr (run.out, "127.0.0.1:1"), !=, NULL);
-    snprintf (arguments, sizeof arguments, "ping --replica a=%s", echo.replica->endpoint);
+    snprintf (arguments, sizeof arguments, "ping --timeout 60s --replica a=%s",
+              echo.replica->endpoint);
     run_tool (&run, arguments);
     CHECK_I64 (run.status, ==, 0);
     CHECK_PTR (strstr (run.out, " up "), !=, NULL);
@@ -165,7 +167,7 @@ static void bench_measures_both_loops_and_writes_its_files (void **state)
     for (int i = 0; i < 2; i++) {
         snprintf (arguments, sizeof arguments,
                   "bench --replica a=%s --replica b=%s %s --duration 200ms --warmup 20ms "
-                  "--slices 2 --policy single --policy tied:100us/random "
+                  "--slices 2 --timeout 60s --policy single --policy tied:100us/random "
                   "--json %s/r.json --report %s/r.html",
                   echoes[0].replica->endpoint, echoes[1].replica->endpoint, loops[i], directory,
                   directory);
@@ -182,7 +184,7 @@ static void bench_measures_both_loops_and_writes_its_files (void **state)
     }
     snprintf (arguments, sizeof arguments,
               "bench --replica a=%s --outstanding 1 --duration 10ms --warmup 1ms --slices 1 "
-              "--policy single --json %s/none/r.json",
+              "--timeout 60s --policy single --json %s/none/r.json",
               echoes[0].replica->endpoint, directory);
     run_tool (&run, arguments);
     CHECK_I64 (run.status, ==, 1);
