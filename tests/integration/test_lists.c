@@ -21,6 +21,7 @@ static tied_client_t *new_client (const struct tied_client_options *options)
     tied_client_t *client;
 
     tied_client_options_init (&defaults);
+    defaults.core.heartbeat_ns = S (10); /* who is short of a processor is not dead */
     client = tied_client_new (options ? options : &defaults);
     CHECK_TRUE (client != NULL);
     set_free_client_policy (client);
