@@ -75,6 +75,7 @@ static tied_client_t *client_of_silence (uint32_t drive, const char *endpoint)
 
     CHECK_I64 (tied_client_add_replica (client, "a", endpoint), ==, 0);
     CHECK_I64 (tied_client_start (client), ==, 0);
+    CHECK_I64 (tied_client_wait_ready (client, 1, PATIENCE), ==, 0);
     return client;
 }
 
