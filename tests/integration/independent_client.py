@@ -6,8 +6,8 @@ exit code is 1 if any failed, 77 if a module is missing. Either it starts the re
 
     independent_client.py --replica-program PATH
 
-or it is given two that run, each the other's peer, with one worker, whose method `work` takes a few
-tenths of a second:
+or it is given two that run, each the other's peer, with one worker, whose method `work` takes some
+tenths of a second or, better, ends when its call is given up:
 
     independent_client.py a=tcp://127.0.0.1:5000 b=tcp://127.0.0.1:5001
 """
@@ -40,7 +40,7 @@ NO_DEADLINE = 2**64 - 1
 HEARTBEAT_S = 0.2
 WAIT_S = 60  # longest wait for anything that must come
 FAILURES_MAX = 4
-SERVICE = "sleep:fixed(1s)"  # long against every delay that is not meant
+SERVICE = "sleep:fixed(1h)"  # until its call is given up
 
 LOAD = ("depth", "running", "wait")
 FIELDS = {  # after version and type
@@ -214,10 +214,28 @@ class Link:
         self.load(copies - 1, 1)
         return calls
 
+    def end(self, call, behind):
+        """Give up a call as soon as it runs and so many copies wait; return its REPLY."""
+        given_up = []
+
+        def ended():
+            message = self.take(call)
+            if not message and not given_up:
+                pong = self.ping()
+                if (pong.depth, pong.running) == (behind, 1):
+                    given_up.append(call)
+                    self.cancel(call)
+            return message
+
+        message = self.until(ended, f"the end of call {call}")
+        expect(message.kind == REPLY and message.copy == 0, f"REPLY of copy 0 expected: {message}")
+        return message
+
     def finish(self, calls):
-        """Take the replies to these calls, and to one behind them: whatever else ran has replied too."""
-        for call in [*calls, self.request("work")]:
-            self.reply(call)
+        """End these calls, and one behind them: whatever else ran has replied too."""
+        calls = [*calls, self.request("work")]
+        for number, call in enumerate(calls, 1):
+            self.end(call, len(calls) - number)
 
 
 class Client:
@@ -299,11 +317,11 @@ def check_time(client):
     link.reply(link.request("echo", remaining=30_000_000, sent=0))
     before = link.stats()
     running = link.occupy(1)
-    link.reject(link.request("work", remaining=20_000), EXPIRED)
+    link.reject(link.request("work", remaining=2 * link.ping().wait + 20_000), EXPIRED)
     link.finish(running)
     link.rises(before, executed=2)
     running = link.occupy(2)
-    link.reject(link.request("work", remaining=link.ping().wait // 2), TOO_LATE)
+    link.reject(link.request("work", remaining=link.ping().wait // 2, sent=0), TOO_LATE)
     link.finish(running)
 
 
@@ -359,12 +377,13 @@ def check_tied_pair(client):
     before = {link: link.stats() for link in client.links}
     longer = second.occupy(2)
     shorter = first.occupy(1)
-    stagger_ms = 2
     call = first.request("work", flags=IDEMPOTENT | TIED, sibling=second)
-    expect(not first.socket.poll(stagger_ms), "an answer while another copy runs")
+    first.load(1, 1)
     second.request("work", sequence=call, copy=1, flags=IDEMPOTENT | TIED, sibling=first)
     second.load(2, 1)
-    reply = first.reply(call)
+    expect(not first.take(call), "an answer while another copy runs")
+    first.end(shorter.pop(), 1)
+    reply = first.end(call, 0)
     expect(reply.flags == SIBLING_TOLD, f"flags of {reply}")
     expect(reply.queue_time > 0 and reply.service_time > 0, f"times of {reply}")
     second.rises(before[second], started_effective=1)
@@ -395,8 +414,9 @@ def check_reissue(client):
     ahead = first.occupy(1)
     call = first.request("echo", flags=IDEMPOTENT | TIED, sibling=second)
     first.request("echo", sequence=call, copy=2, flags=IDEMPOTENT | REISSUE)
+    first.end(ahead.pop(), 1)
     expect(first.reply(call, copy=0).flags == 0, "the merged copy is still tied")
-    first.finish(ahead)
+    first.finish([])
     first.rises(before[first], merged=1, started_sent=0, executed=3)
 
 
@@ -458,7 +478,8 @@ def start(program, replica_id, sibling_id, folder):
     return subprocess.Popen(
         [program, "--id", replica_id, "--bind", "tcp://127.0.0.1:*",
          "--peer-bind", f"ipc://{folder}/{replica_id}", "--peer", f"{sibling_id}=ipc://{folder}/{sibling_id}",
-         "--workers", "1", "--queue-depth", "8", "--body-max", "256KiB", "--service", SERVICE],
+         "--workers", "1", "--queue-depth", "8", "--body-max", "256KiB", "--service", SERVICE,
+         "--client-silence", "1h", "--recent-ttl", "1h"],
         stdout=subprocess.PIPE, text=True)
 
 
