@@ -8,6 +8,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -213,6 +214,19 @@ static void ZQ_15_ten_thousand_random_and_mutated_messages_to_the_peer_endpoint 
     close_scene (&scene);
 }
 
+/* Until the other side has closed the connection, which it does at what it cannot read or at the
+   end of it: libzmq is done with it then. (4.3.4 aborts if a connection of ZMTP 1 is made in the
+   moment in which its socket is closed.) */
+static void await_end (int fd)
+{
+    char bytes[256];
+    struct pollfd item = {.fd = fd, .events = POLLIN, .revents = 0};
+
+    do
+        CHECK_I64 (poll (&item, 1, CHECK_PATIENCE_MS), ==, 1);
+    while (recv (fd, bytes, sizeof bytes, 0) > 0);
+}
+
 /* Not ZeroMQ at all: what a port scan or a lost browser sends. */
 static void junk (const char *endpoint, uint64_t *seed, bool is_zmtp_1)
 {
@@ -237,6 +251,8 @@ static void junk (const char *endpoint, uint64_t *seed, bool is_zmtp_1)
     }
     if (size > 0)
         (void)!send (fd, bytes, size, MSG_NOSIGNAL);
+    (void)shutdown (fd, SHUT_WR);
+    await_end (fd);
     (void)close (fd);
 }
 
