@@ -32,7 +32,9 @@ static tied_client_t *make_client (uint32_t drive, const char *endpoint)
 static void ZQ_26_stop_cancels_every_call_and_the_replica_hears_of_it (void **state)
 {
     struct echo_thread echo;
+    struct tied_client_options options;
     tied_client_t *client;
+    void *context = zmq_ctx_new ();
     struct tied_call call = world_call (TIED_MODE_SINGLE, true);
     struct tied_call_id ids[50];
     struct tied_reply reply;
@@ -40,7 +42,12 @@ static void ZQ_26_stop_cancels_every_call_and_the_replica_hears_of_it (void **st
     (void)state;
     echo_thread_start (&echo, "a");
     echo_thread_silence (&echo);
-    client = make_client (TIED_DRIVE_THREADED, echo.replica->endpoint);
+    /* In a context that lives on the cancels have all the time that they need. */
+    tied_client_options_init (&options);
+    options.zmq_context = context;
+    client = tied_client_new (&options);
+    CHECK_I64 (tied_client_add_replica (client, "a", echo.replica->endpoint), ==, 0);
+    CHECK_I64 (tied_client_start (client), ==, 0);
     CHECK_I64 (tied_client_wait_ready (client, 1, CHECK_PATIENCE), ==, 0);
     for (int i = 0; i < 50; i++)
         CHECK_I64 (tied_client_submit (client, &call, &ids[i]), ==, 0);
@@ -58,6 +65,7 @@ static void ZQ_26_stop_cancels_every_call_and_the_replica_hears_of_it (void **st
         fake_replica_wait (echo.replica, 10);
     CHECK_U64 (echo.replica->requests, ==, 50);
     CHECK_U64 (echo.replica->cancels, ==, 50);
+    CHECK_I64 (zmq_ctx_term (context), ==, 0);
     fake_replica_destroy (&echo.replica);
 }
 

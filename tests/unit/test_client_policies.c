@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "free_policy.h"
 
 #define CALLS 400
 
@@ -241,8 +242,7 @@ static void the_kill_switch_reaches_every_method_at_once (void **state)
     struct tied_policy own;
 
     open_echoing (&world);
-    tied_policy_init (&own);
-    own.extra_load_ppm = TIED_PPM;
+    own = free_policy ();
     CHECK_I64 (tied_client_set_policy (world.client, "work", &own), ==, 0);
     CHECK_U64 (call_once (&world, &call), ==, TIED_NOT_SENT_NONE);
     WORLD_UNTIL (&world, requests (&world) == 2);
@@ -297,8 +297,7 @@ static void a_hedge_that_is_waited_for_is_not_sent_after_the_kill_switch (void *
     uint32_t first;
 
     world_open (&world, 2, NULL);
-    tied_policy_init (&own);
-    own.extra_load_ppm = TIED_PPM;
+    own = free_policy ();
     CHECK_I64 (tied_client_set_policy (world.client, "*", &own), ==, 0);
     call.hedge_ns = MS (20);
     CHECK_I64 (tied_client_submit (world.client, &call, &id), ==, 0);
@@ -321,7 +320,8 @@ static void a_canary_lets_a_share_of_the_calls_have_extra_copies (void **state)
     (void)state;
     struct world world;
     struct tied_call call = tied_at_once ();
-    struct file file = make_file ("methods: {work: {canary: 10%, extra_load: 100%}}");
+    struct file file =
+        make_file ("methods: {work: {canary: 10%, extra_load: 100%, governor: off}}");
     uint32_t tied = 0;
     struct tied_client_method method;
 
@@ -341,7 +341,7 @@ static void a_canary_lets_a_share_of_the_calls_have_extra_copies (void **state)
     CHECK_U64 (method.counters.eligible, ==, tied);
     CHECK_U64 (method.counters.not_sent[TIED_NOT_SENT_CANARY], ==, CALLS - tied);
 
-    write_file (&file, "methods: {work: {canary: 0%}}");
+    write_file (&file, "methods: {work: {canary: 0%, governor: off}}");
     load (world.client, &file);
     for (uint32_t i = 0; i < 20; i++)
         CHECK_U64 (call_once (&world, &call), ==, TIED_NOT_SENT_CANARY);
@@ -354,7 +354,7 @@ static void in_shadow_ties_are_counted_and_nothing_extra_is_sent (void **state)
     (void)state;
     struct world world;
     struct tied_call call = tied_at_once ();
-    struct file file = make_file ("methods: {work: {shadow: true}}");
+    struct file file = make_file ("methods: {work: {shadow: true, governor: off}}");
     struct tied_client_method method;
 
     open_echoing (&world);
@@ -389,8 +389,9 @@ static void in_shadow_hedges_are_counted_with_what_they_would_have_saved (void *
     (void)state;
     struct world world;
     struct tied_call call = world_call (TIED_MODE_POLICY, true);
-    struct file file = make_file ("methods:\n  work: {mode: single, hedge: 3ms, shadow: true,\n"
-                                  "    extra_load: 100%, min_samples: 1, target: p99}\n");
+    struct file file =
+        make_file ("methods:\n  work: {mode: single, hedge: 3ms, shadow: true,\n"
+                   "    extra_load: 100%, governor: off, min_samples: 1, target: p99}\n");
     struct tied_client_method method;
 
     world_open (&world, 2, NULL);

@@ -34,7 +34,7 @@ static void await (sem_t *semaphore)
 {
     struct timespec limit;
     clock_gettime (CLOCK_REALTIME, &limit);
-    limit.tv_sec += 10;
+    limit.tv_sec += CHECK_PATIENCE_MS / 1000;
     CHECK_I64 (sem_timedwait (semaphore, &limit), ==, 0);
 }
 
