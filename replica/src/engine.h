@@ -39,7 +39,7 @@
 #define TI_FOLLOW_UPS_MAX 2048
 /* After its last answer a replica that stops stays for this time: a client's socket that learns of
    the closed connection before the application has read the answer throws the answer away. */
-#define TI_GOODBYE TIED_MS (50)
+#define TI_GOODBYE TIED_MS (200)
 /* Who speaks to a peer repeats HELLO after this time: a second process with this replica's id,
    started by mistake, may have taken the place there and be gone again. */
 #define TI_HELLO_AGAIN TIED_S (1)
