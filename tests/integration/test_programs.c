@@ -425,7 +425,7 @@ static void sigterm_drains_and_writes_the_counters (void **state)
     cluster_init (&cluster, 2); /* the other one never starts */
     cluster_start (&cluster, 0, "--workers", "1", "--service", "sleep:fixed(40ms)", "--stats", path,
                    "--seed", "1", NULL);
-    wire_open (&client, cluster.nodes[0].client);
+    wire_open_keeping (&client, cluster.nodes[0].client);
     for (uint64_t i = 0; i < 5; i++) {
         struct tied_message message = wire_request (i, 0, "work", "hi", 2);
         wire_send (&client, &message);

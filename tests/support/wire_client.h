@@ -30,7 +30,7 @@ struct wire_client {
     uint64_t syncs;
 };
 
-static inline void wire_open (struct wire_client *self, const char *endpoint)
+static inline void wire_connect (struct wire_client *self, const char *endpoint, int is_immediate)
 {
     const struct ti_sock_options options = {
         .type = ZMQ_DEALER, .send_hwm = 100000, .recv_hwm = 100000, .frame_max = -1};
@@ -39,9 +39,23 @@ static inline void wire_open (struct wire_client *self, const char *endpoint)
     self->context = zmq_ctx_new ();
     self->sock = ti_sock_new (self->context, &options);
     CHECK_TRUE (self->sock != NULL);
+    CHECK_I64 (zmq_setsockopt (self->sock, ZMQ_IMMEDIATE, &is_immediate, sizeof is_immediate), ==,
+               0);
     CHECK_I64 (ti_sock_connect (self->sock, endpoint), ==, 0);
     zmq_pollitem_t item = {self->sock, 0, ZMQ_POLLOUT, 0};
     CHECK_I64 (zmq_poll (&item, 1, WIRE_BOUND_MS), ==, 1);
+}
+
+static inline void wire_open (struct wire_client *self, const char *endpoint)
+{
+    wire_connect (self, endpoint, 1);
+}
+
+/* What has come is read also when the connection has ended meanwhile: libzmq drops it for a socket
+   with ZMQ_IMMEDIATE, as the library's are. */
+static inline void wire_open_keeping (struct wire_client *self, const char *endpoint)
+{
+    wire_connect (self, endpoint, 0);
 }
 
 static inline void wire_close (struct wire_client *self)
