@@ -425,7 +425,7 @@ TIED_EXPORT TIED_NODISCARD int tied_replica_drain (tied_replica_t *self);
 TIED_EXPORT bool tied_replica_is_drained (tied_replica_t *self);
 
 /**
- * Drain, wait until that is done, stay up to 50 ms more so that clients read the last answers, end
+ * Drain, wait until that is done, stay up to 200 ms more so that clients read the last answers, end
  * the threads and close the sockets. In INLINE the calling thread does the work that is left.
  *
  * @param timeout_ns  for the drain and the farewell
