@@ -386,15 +386,14 @@ static int send_frame (void *sock, zmq_msg_t *frame, int flags)
     return rc;
 }
 
-static int send_bytes (void *sock, const void *data, size_t size, int flags)
+/* Has its bytes, or has failed and is nothing that would have to be closed. */
+static int make_frame (zmq_msg_t *frame, const void *data, size_t size)
 {
-    zmq_msg_t frame;
-
-    if (zmq_msg_init_size (&frame, size) != 0)
-        return -1;
+    if (zmq_msg_init_size (frame, size) != 0)
+        return TIED_ERR_NOMEM;
     if (size > 0)
-        memcpy (zmq_msg_data (&frame), data, size);
-    return send_frame (sock, &frame, flags);
+        memcpy (zmq_msg_data (frame), data, size);
+    return 0;
 }
 
 static int send_frames (void *sock,
@@ -404,14 +403,29 @@ static int send_frames (void *sock,
                         size_t header_size,
                         const struct tied_view *body)
 {
-    /* A failed frame ends the message: what follows would be taken for a new one (ZQ-03). */
-    if (route && send_bytes (sock, route, route_size, ZMQ_SNDMORE) < 0)
-        return send_error (true);
-    if (send_bytes (sock, header, header_size, body ? ZMQ_SNDMORE : 0) < 0)
-        return send_error (route != NULL);
-    if (body && send_bytes (sock, body->data, body->size, 0) < 0)
-        return send_error (route != NULL);
-    return 0;
+    zmq_msg_t frames[3];
+    int count = 0;
+    int sent = 0;
+    int rc = 0;
+
+    /* All are made before the first one goes. If one could not follow, what goes next would be
+       taken for the rest of this message (ZQ-03). */
+    if (route)
+        rc = make_frame (&frames[count++], route, route_size);
+    if (rc == 0)
+        rc = make_frame (&frames[count++], header, header_size);
+    if (rc == 0 && body)
+        rc = make_frame (&frames[count++], body->data, body->size);
+    if (rc < 0)
+        count--;
+    while (rc == 0 && sent < count) {
+        if (send_frame (sock, &frames[sent], sent + 1 < count ? ZMQ_SNDMORE : 0) < 0)
+            rc = send_error (route != NULL);
+        sent++;
+    }
+    while (sent < count)
+        zmq_msg_close (&frames[sent++]);
+    return rc;
 }
 
 int ti_sock_send (void *sock,
