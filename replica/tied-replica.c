@@ -158,7 +158,7 @@ static enum ti_cli_verdict read_options (struct app *app, int argc, char **argv)
          .value = &core->park_lease_ns,
          .argument = "DURATION",
          .help = "after this time without an end of the sibling a parked copy runs all the same; "
-                 "default 2s",
+                 "default 500ms",
          .min = TIED_MS (1),
          .max = TIED_S (3600)},
         {.name = "results-max",

@@ -20,7 +20,7 @@ void tied_replica_core_options_init (struct tied_replica_core_options *options)
     options->peers_max = 64;
     options->client_silence_ns = TIED_S (5);
     options->park_max = 256;
-    options->park_lease_ns = TIED_S (2);
+    options->park_lease_ns = TIED_MS (500);
 }
 
 static bool is_within (uint64_t value, uint64_t low, uint64_t high)

@@ -2,6 +2,7 @@
 /* Mode park at one replica core: what STARTED sets aside, and what brings it back or ends it. */
 #include "replica_fixture.h"
 
+#include <tied/client_core.h>
 #include <tied/wire.h>
 
 #define LEASE MS (100)
@@ -306,6 +307,20 @@ static void a_parked_copy_does_not_refuse_a_hedge (void **state)
     fixture_close (&f);
 }
 
+/* Nothing is changed by anybody: then a lease ends before the client has seen a silent loss itself,
+ * and with time left for the copy (timeout_ns of tied/client.h is 1 s). */
+static void by_default_the_lease_ends_before_the_client_sees_a_loss (void **state)
+{
+    struct tied_replica_core_options replica;
+    struct tied_client_core_options client;
+
+    (void)state;
+    tied_replica_core_options_init (&replica);
+    tied_client_core_options_init (&client);
+    CHECK_U64 (replica.park_lease_ns, <, client.heartbeat_misses * client.heartbeat_ns);
+    CHECK_U64 (replica.park_lease_ns, <=, S (1) / 2);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -321,6 +336,7 @@ int main (void)
         cmocka_unit_test (out_of_time_it_leaves_in_silence),
         cmocka_unit_test (a_replica_that_leaves_keeps_nothing_for_others),
         cmocka_unit_test (a_parked_copy_does_not_refuse_a_hedge),
+        cmocka_unit_test (by_default_the_lease_ends_before_the_client_sees_a_loss),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

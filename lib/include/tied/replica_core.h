@@ -51,7 +51,10 @@ struct tied_replica_core_options {
     uint32_t park_max; /* [0, 1 << 20] copies of mode park kept for a sibling that has started;
                           default 256; beyond it they are dropped, as in mode tied */
     tied_duration_t park_lease_ns; /* [1 ms, 1 h] a parked copy goes back to the queue when its
-                                      sibling has not ended after so long; default 2 s */
+                                      sibling has not ended after so long; default 500 ms: before
+                                      a client with defaults sees a silent loss (600 ms) or gives
+                                      up (1 s). Longer than nearly all executions, or slow ones
+                                      run twice */
 };
 
 /* X (NAME, printed name). Every counter only grows; identities are at tied_replica_core_check ().
