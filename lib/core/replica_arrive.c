@@ -7,69 +7,16 @@
 #include "base/assert.h"
 #include "core/tie.h"
 
-void ti_replica_count_rejected (tied_replica_core_t *self, enum tied_reject reason)
+tied_duration_t ti_replica_client_seen (tied_replica_core_t *self,
+                                        uint32_t client,
+                                        uint64_t epoch,
+                                        uint64_t sent_us)
 {
-    struct tied_replica_counters *counters = &self->counters;
-
-    if (reason == TIED_REJECT_EXPIRED) {
-        counters->expired++;
-        return;
-    }
-    counters->rejected++;
-    switch (reason) {
-    case TIED_REJECT_BUSY:
-        counters->rejected_busy++;
-        return;
-    case TIED_REJECT_FULL:
-        counters->rejected_full++;
-        return;
-    case TIED_REJECT_TOO_LATE:
-        counters->rejected_too_late++;
-        return;
-    case TIED_REJECT_DRAINING:
-        counters->rejected_draining++;
-        return;
-    case TIED_REJECT_NOT_PERMITTED:
-        counters->rejected_not_permitted++;
-        return;
-    case TIED_REJECT_UNKNOWN_METHOD:
-        counters->rejected_unknown_method++;
-        return;
-    case TIED_REJECT_STALE:
-        counters->rejected_stale++;
-        return;
-    case TIED_REJECT_TOO_LARGE:
-        counters->rejected_too_large++;
-        return;
-    case TIED_REJECT_DUPLICATE:
-        counters->rejected_duplicate++;
-        return;
-    case TIED_REJECT_DENIED:
-        counters->rejected_denied++;
-        return;
-    case TIED_REJECT_NONE:
-    case TIED_REJECT_EXPIRED:
-    case TIED_REJECT_COUNT:
-        break;
-    }
-    TI_UNREACHABLE ();
-}
-
-void ti_replica_reject (tied_replica_core_t *self,
-                        uint32_t slot,
-                        uint32_t client,
-                        struct tied_call_id call,
-                        uint8_t copy,
-                        enum tied_reject reason)
-{
-    struct tied_replica_action *action = ti_replica_act (self, TIED_REPLICA_ACT_REJECT);
-
-    action->slot = slot;
-    action->client = client;
-    action->call = call;
-    action->copy = copy;
-    action->reason = (uint8_t)reason;
-    action->load = ti_replica_load (self);
+    ti_clients_touch (&self->clients, client, self->now);
+    if (epoch == 0)
+        return 0;
+    return ti_transit_staleness (&ti_clients_get (&self->clients, client)->transit, epoch, sent_us,
+                                 self->now);
 }
 
 /* It names a sibling that is a peer of ours. */
@@ -267,10 +214,8 @@ void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_re
     uint32_t slot;
 
     counters->received++;
-    ti_clients_touch (&self->clients, request->client, self->now);
     arriving.stale_ns =
-        ti_transit_staleness (&ti_clients_get (&self->clients, request->client)->transit,
-                              request->call.epoch, request->sent_us, self->now);
+        ti_replica_client_seen (self, request->client, request->call.epoch, request->sent_us);
     arriving.remaining_ns = ti_time_sub (request->remaining_ns, arriving.stale_ns);
     /* FULL is for what would be kept: a re-issue that merges takes no room, and refusing it would
      * say that its call is not here. An exclusive copy is looked for before anything is said of

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that reach a copy from outside: CANCEL, STARTED, and a STARTED of ours that did not go out.
- */
+/* What others say about a copy: CANCEL, STARTED, UNTIE; and one of ours that did not go out. */
 #include "replica_core.h"
 
 #include "base/assert.h"
@@ -128,4 +127,14 @@ void ti_replica_send_failed (tied_replica_core_t *self,
         slot->flags &= (uint16_t)~TI_SLOT_TOLD;
         self->counters.started_unsent++;
     }
+}
+
+void ti_replica_untie (tied_replica_core_t *self, struct tied_call_id call, uint8_t sender_copy)
+{
+    uint32_t slot =
+        ti_tie_untied (&self->queue, &self->recent, call, sender_copy, self->now, &self->counters);
+
+    self->counters.untie_received++;
+    if (slot != TI_SLOT_NONE)
+        ti_replica_untied (self, slot);
 }

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Inside of the replica core: its struct and what its files share. replica_core.c dispatches,
- * replica_arrive.c is the arrival of a copy, replica_copy.c its life from then on, replica_cancel.c
- * what others say about it, replica_park.c and replica_exclusive.c what those two modes add to
- * that, replica_time.c what time alone brings about, and replica_check.c states the invariants.
+ * Inside of the replica core: its struct and what its files share. Each calls those below it:
+ *
+ *   replica_core.c      dispatches; replica_create.c makes the core
+ *   replica_arrive.c    a copy arrives       replica_run.c     it starts and ends
+ *   replica_cancel.c    what others say      replica_time.c    what time alone brings about
+ *   replica_exclusive.c, replica_park.c      what these two modes add
+ *   replica_copy.c      a copy that waits goes back to the queue, or leaves without a run
+ *   replica_act.c       how an action is made
+ *
+ * replica_check.c states the invariants.
  */
 #ifndef TI_REPLICA_CORE_H
 #define TI_REPLICA_CORE_H
@@ -66,8 +72,6 @@ struct tied_replica_action *ti_replica_act (tied_replica_core_t *self,
 
 struct tied_load ti_replica_load (const tied_replica_core_t *self);
 
-/* The arrival of a copy. */
-void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_request *request);
 void ti_replica_count_rejected (tied_replica_core_t *self, enum tied_reject reason);
 /* Answer no; counts nothing. slot: UINT32_MAX if the copy has none. */
 void ti_replica_reject (tied_replica_core_t *self,
@@ -77,10 +81,24 @@ void ti_replica_reject (tied_replica_core_t *self,
                         uint8_t copy,
                         enum tied_reject reason);
 
-/* The life of a copy from the queue on. */
+/* The arrival of a copy. */
+void ti_replica_request (tied_replica_core_t *self, const struct tied_replica_request *request);
+/* A word of this client. @return how long it was on the way beyond the usual; 0 if that cannot be
+ * said, as of epoch 0 */
+tied_duration_t ti_replica_client_seen (tied_replica_core_t *self,
+                                        uint32_t client,
+                                        uint64_t epoch,
+                                        uint64_t sent_us);
+
+/* Its run. */
 void ti_replica_take (tied_replica_core_t *self);
 void ti_replica_finish (tied_replica_core_t *self, uint32_t slot);
-/* In the rest of this part, "waiting" is queued or aside. */
+
+/* A copy that waits, which is here: queued or aside. */
+/* A tied or exclusive copy has come to its end. */
+void ti_replica_note_end (tied_replica_core_t *self,
+                          const struct ti_slot *copy,
+                          enum ti_note_kind kind);
 /* A waiting copy leaves in silence, counted as dropped. */
 void ti_replica_drop (tied_replica_core_t *self, uint32_t slot);
 /* A waiting copy leaves because its time ran out, and its client is told. */
@@ -103,6 +121,7 @@ void ti_replica_cancel (tied_replica_core_t *self,
                         struct tied_call_id call,
                         uint8_t reason);
 void ti_replica_started (tied_replica_core_t *self, struct tied_call_id call, uint8_t sender_copy);
+void ti_replica_untie (tied_replica_core_t *self, struct tied_call_id call, uint8_t sender_copy);
 void ti_replica_send_failed (tied_replica_core_t *self,
                              struct tied_call_id call,
                              uint8_t copy,

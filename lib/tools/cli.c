@@ -197,7 +197,8 @@ static enum ti_cli_verdict take_code (struct run *run, int code)
     return take_option (run, code);
 }
 
-bool ti_cli_applies (const struct ti_cli_option *option, const struct ti_cli_command *command)
+/* Whether the option may be used with the command; command NULL: the program has none. */
+static bool applies_to (const struct ti_cli_option *option, const struct ti_cli_command *command)
 {
     if (!option->commands || !command)
         return true;
@@ -292,7 +293,7 @@ static enum ti_cli_verdict check_options (const struct run *run,
     char range[TI_CLI_RANGE_MAX];
     for (uint32_t i = 0; i < run->cli->options_count; i++) {
         const struct ti_cli_option *option = &run->cli->options[i];
-        bool applies = ti_cli_applies (option, command);
+        bool applies = applies_to (option, command);
         if (run->is_given[i] && !applies) {
             ti_cli_error (run->cli, "--%s has no meaning with %s; it belongs to: %s", option->name,
                           command->name, option->commands);

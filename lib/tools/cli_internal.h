@@ -16,7 +16,4 @@ ti_cli_store (const struct ti_cli *cli, const struct ti_cli_option *option, cons
 /* What the option accepts: "a duration from 1us to 10s, as in 5ms". @return buffer */
 const char *ti_cli_range (const struct ti_cli_option *option, char buffer[TI_CLI_RANGE_MAX]);
 
-/* Whether the option may be used with the command; command NULL: the program has none. */
-bool ti_cli_applies (const struct ti_cli_option *option, const struct ti_cli_command *command);
-
 #endif

@@ -4,14 +4,16 @@
 
 #include <math.h>
 
-double ti_round_down (double x)
+/* The largest of 1, 2, 5 times a power of ten that is not above x; x > 0. */
+static double round_down (double x)
 {
     double power = pow (10, floor (log10 (x)));
     double digit = x / power;
     return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
-double ti_round_next (double x)
+/* The next one above such a number. */
+static double round_next (double x)
 {
     double power = pow (10, floor (log10 (x) + 1e-9));
     return x / power < 1.5 ? 2 * power : x / power < 3 ? 5 * power : 10 * power;
@@ -23,7 +25,7 @@ struct ti_axis ti_axis_linear (double low, double high, double from, double to)
     if (!(high > low))
         high = low + 1;
     /* The next round step above a tenth of the length leaves 4 to 10 ticks. */
-    axis.step = ti_round_next (ti_round_down ((high - low) / 10));
+    axis.step = round_next (round_down ((high - low) / 10));
     axis.low = floor (low / axis.step + 1e-9) * axis.step;
     axis.high = ceil (high / axis.step - 1e-9) * axis.step;
     return axis;
@@ -32,11 +34,11 @@ struct ti_axis ti_axis_linear (double low, double high, double from, double to)
 struct ti_axis ti_axis_log (double low, double high, double from, double to)
 {
     struct ti_axis axis = {.from = from, .to = to, .is_log = true};
-    double top = ti_round_down (high);
-    axis.low = ti_round_down (low);
-    axis.high = top < high ? ti_round_next (top) : top;
+    double top = round_down (high);
+    axis.low = round_down (low);
+    axis.high = top < high ? round_next (top) : top;
     if (!(axis.high > axis.low))
-        axis.high = ti_round_next (axis.low);
+        axis.high = round_next (axis.low);
     return axis;
 }
 
@@ -54,7 +56,7 @@ bool ti_axis_tick (const struct ti_axis *self, uint32_t *cursor, double *out)
     if (self->is_log) {
         value = self->low;
         for (uint32_t i = 0; i < *cursor; i++)
-            value = ti_round_next (value);
+            value = round_next (value);
     }
     if (value > self->high + 1e-3 * (self->is_log ? self->high : self->step))
         return false;

@@ -15,11 +15,6 @@ struct ti_axis {
     bool is_log;
 };
 
-/* The largest of 1, 2, 5 times a power of ten that is not above x; x > 0. */
-double ti_round_down (double x);
-/* The next one above such a number. */
-double ti_round_next (double x);
-
 /* A linear axis with round ends that holds [low, high], and some 4 to 10 ticks. */
 struct ti_axis ti_axis_linear (double low, double high, double from, double to);
 /* A logarithmic one; 0 < low <= high. */

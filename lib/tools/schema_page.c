@@ -41,7 +41,8 @@ static void print_choices (const char *const *choices, FILE *file)
         fprintf (file, "%s`%s`", i ? ", " : "", choices[i]);
 }
 
-void ti_schema_print_type (const struct ti_field *field, FILE *file)
+/* "a duration [0s, 1h]"; "0.7". */
+static void print_type (const struct ti_field *field, FILE *file)
 {
     static const char *const names[] = {
         [TI_TYPE_MAP] = "map",     [TI_TYPE_TUPLE] = "map",    [TI_TYPE_LIST] = "list",
@@ -73,7 +74,7 @@ static void print_duration (const struct ti_field *field, uint64_t ns, FILE *fil
     fputs (ns == UINT64_MAX && field->word ? field->word : ti_format_duration (ns, text), file);
 }
 
-void ti_schema_print_default (const struct ti_field *field, const void *base, FILE *file)
+static void print_default (const struct ti_field *field, const void *base, FILE *file)
 {
     const unsigned char *value = (const unsigned char *)base + field->offset;
     char text[TI_SCHEMA_PRINT_MAX];
@@ -204,17 +205,17 @@ static int print_section (struct page *page, uint32_t index)
         bool is_map = field->type == TI_TYPE_MAP || field->type == TI_TYPE_TUPLE ||
                       field->type == TI_TYPE_TREE;
         fprintf (file, "| `%s` | ", field->key);
-        ti_schema_print_type (field, file);
+        print_type (field, file);
         fputs (" | ", file);
         if (is_map)
             fputs ("see below", file);
         else
-            ti_schema_print_default (field, section->base, file);
+            print_default (field, section->base, file);
         fprintf (file, " | %s", field->help);
         print_owners (section, field, file);
         if (field->type == TI_TYPE_LIST && !map_of (field)) {
             fputs (". Each: ", file);
-            ti_schema_print_type (field->fields, file);
+            print_type (field->fields, file);
         }
         fputs (" |\n", file);
         if (map_of (field) && !add_section (page, section, field))

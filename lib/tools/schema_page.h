@@ -19,8 +19,4 @@ void ti_schema_print_refusals (const char *introduction, const char *examples, F
 /* The section Values: how a duration is written, then MORE items of the list. */
 void ti_schema_print_values (const char *more, FILE *file);
 
-/* "a duration [0s, 1h]"; "0.7". */
-void ti_schema_print_type (const struct ti_field *field, FILE *file);
-void ti_schema_print_default (const struct ti_field *field, const void *base, FILE *file);
-
 #endif

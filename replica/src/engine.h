@@ -237,10 +237,6 @@ void ti_engine_arm (tied_replica_t *self, tied_time_t at);
 /* perform.c: the actions of the core. */
 void ti_perform (tied_replica_t *self, const struct tied_replica_action *action);
 void ti_request_free (struct tied_request *request);
-void ti_send_to_client (tied_replica_t *self,
-                        uint32_t client,
-                        struct tied_message *message,
-                        uint64_t *dropped);
 
 /* clients.c, peers.c: what arrives. true: drained; false: the bound was reached first. */
 bool ti_clients_drain (tied_replica_t *self, bool may_stop);
@@ -303,8 +299,6 @@ void ti_observe_release (const struct tied_request *request);
 /* Its handler has answered. */
 void ti_observe_finish (const struct tied_request *request);
 
-/* report.c */
-void ti_stats_fill (tied_replica_t *self, struct tied_replica_stats *out);
 /* Answer the built-in method: a msgpack map of all counters. */
 void ti_report_answer (tied_replica_t *self,
                        struct ti_envelope *envelope,

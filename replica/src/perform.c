@@ -13,10 +13,10 @@ static void follow_up (tied_replica_t *self, const struct tied_replica_event *ev
     self->follow_ups[self->follow_ups_count++] = *event;
 }
 
-void ti_send_to_client (tied_replica_t *self,
-                        uint32_t client,
-                        struct tied_message *message,
-                        uint64_t *dropped)
+static void send_to_client (tied_replica_t *self,
+                            uint32_t client,
+                            struct tied_message *message,
+                            uint64_t *dropped)
 {
     const struct ti_route *route = &self->clients.items[client];
     int rc = TIED_ERR_ABSENT;
@@ -214,7 +214,7 @@ static void reject (tied_replica_t *self, const struct tied_replica_action *acti
 
     if (self->options.observe)
         ti_observe_reject (self, action);
-    ti_send_to_client (self, action->client, &message, &self->stats.rejects_dropped);
+    send_to_client (self, action->client, &message, &self->stats.rejects_dropped);
 }
 
 static void reply (tied_replica_t *self, const struct tied_replica_action *action)
@@ -232,7 +232,7 @@ static void reply (tied_replica_t *self, const struct tied_replica_action *actio
 
     self->stats.service_ns += action->service_ns;
     self->answered_at = self->now;
-    ti_send_to_client (self, action->client, &message, &self->stats.replies_dropped);
+    send_to_client (self, action->client, &message, &self->stats.replies_dropped);
 }
 
 void ti_perform (tied_replica_t *self, const struct tied_replica_action *action)

@@ -7,7 +7,8 @@
 
 #include "engine.h"
 
-void ti_stats_fill (tied_replica_t *self, struct tied_replica_stats *out)
+/* report.c */
+static void fill_stats (tied_replica_t *self, struct tied_replica_stats *out)
 {
     *out = self->stats;
     out->results_stored = self->results.stored;
@@ -63,7 +64,7 @@ void ti_report_answer (tied_replica_t *self,
     msgpack_sbuffer buffer;
     msgpack_packer packer;
 
-    ti_stats_fill (self, &stats);
+    fill_stats (self, &stats);
     msgpack_sbuffer_init (&buffer);
     msgpack_packer_init (&packer, &buffer, msgpack_sbuffer_write);
     pack_stats (&packer, &stats, self->options.core.workers);
@@ -82,7 +83,7 @@ int tied_replica_stats (tied_replica_t *self, struct tied_replica_stats *out)
     if (!self || !out || out->struct_size < sizeof out->struct_size)
         return TIED_ERR_INVAL;
     ti_engine_lock (self);
-    ti_stats_fill (self, &stats);
+    fill_stats (self, &stats);
     ti_engine_unlock (self);
     size = out->struct_size < sizeof stats ? out->struct_size : sizeof stats;
     stats.struct_size = out->struct_size;

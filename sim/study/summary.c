@@ -17,7 +17,8 @@ void sim_figures_of (const struct sim_result *result, struct sim_figures *out)
             is_empty ? NAN : (double)ti_hist_percentile (latency, sim_percentiles[i]);
 }
 
-double sim_asked_ns (const struct sim_result *result, uint32_t ppm)
+/* The percentile over all requests, in ns; INFINITY when too few of them were answered. */
+static double asked_ns (const struct sim_result *result, uint32_t ppm)
 {
     /* Whole millions apart, so that the product cannot overflow; rounded up as a rank is. */
     uint64_t million = TI_HIST_ALL, requests = result->requests;
@@ -52,7 +53,7 @@ void sim_summing_add (struct sim_summing *self,
             sim_series_add (&self->percentile[i], figures->percentile_ns[i]);
     }
     if (ppm > 0)
-        sim_series_add (&self->asked, sim_asked_ns (result, ppm));
+        sim_series_add (&self->asked, asked_ns (result, ppm));
     add_ratio (&self->copies, (double)result->copies, calls);
     add_ratio (&self->executions, (double)result->executions, calls);
     add_ratio (&self->duplicates, (double)result->duplicates, calls);

@@ -23,8 +23,6 @@ struct sim_summing {
 #define SIM_AT_P99_9 4
 
 void sim_figures_of (const struct sim_result *result, struct sim_figures *out);
-/* The percentile over all requests, in ns; INFINITY when too few of them were answered. */
-double sim_asked_ns (const struct sim_result *result, uint32_t ppm);
 
 /* @param baseline  the figures of the same replication of the first policy; NULL: this is it */
 void sim_summing_add (struct sim_summing *self,

@@ -19,7 +19,8 @@ struct bytes {
     const unsigned char *at, *end;
 };
 
-bool sim_hlog_is_heading (const struct sim_csv *csv)
+/* The line that csv has just read is of such a log: a comment or the quoted heading of one. */
+static bool is_heading (const struct sim_csv *csv)
 {
     return csv->fields_count > 0 &&
            (csv->fields[0][0] == '#' || strcmp (csv->fields[0], "StartTimestamp") == 0);
@@ -188,7 +189,7 @@ int sim_hlog_line (const struct sim_csv *csv,
     const char *const *fields = (const char *const *)csv->fields;
     uint32_t first = 0;
 
-    if (sim_hlog_is_heading (csv))
+    if (is_heading (csv))
         return 0;
     if (csv->fields_count > 0 && strncmp (fields[0], "Tag=", 4) == 0)
         first = 1;

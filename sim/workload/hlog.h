@@ -19,8 +19,6 @@ struct sim_hlog_interval {
     uint64_t start_ns, length_ns, max_ns;
 };
 
-/* The line that csv has just read is of such a log: a comment or the quoted heading of one. */
-bool sim_hlog_is_heading (const struct sim_csv *csv);
 /*
  * One line of data, read by csv. If hist is not NULL the samples of its histogram are added to it,
  * each at the largest value of its bucket.
