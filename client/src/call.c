@@ -177,26 +177,9 @@ int tied_client_submit (tied_client_t *self,
         return rc;
     if (out_id)
         *out_id = begun.id;
-    ti_thread_nudge (self, begun.now);
+    ti_duty_nudge (self, begun.now);
     ti_engine_leave (self);
     return rc;
-}
-
-bool ti_call_is_live (const tied_client_t *self, struct tied_call_id id)
-{
-    uint32_t token = ti_client_calls_find (&self->calls, id);
-
-    return token != TI_NO_TOKEN && self->calls.slots[token].state == TI_CLIENT_CALL_LIVE;
-}
-
-void ti_call_cancel (tied_client_t *self, uint32_t token, tied_time_t now)
-{
-    struct tied_client_event event = {.type = TIED_CLIENT_EV_CANCEL};
-    int rc;
-
-    event.u.cancel.call = self->calls.slots[token].id;
-    rc = ti_engine_step (self, &event, now);
-    TI_ASSERT (rc == 0);
 }
 
 int tied_client_cancel (tied_client_t *self, struct tied_call_id id)
@@ -211,7 +194,7 @@ int tied_client_cancel (tied_client_t *self, struct tied_call_id id)
     if (token == TI_NO_TOKEN)
         rc = TIED_ERR_ABSENT;
     else if (self->calls.slots[token].state == TI_CLIENT_CALL_LIVE)
-        ti_call_cancel (self, token, ti_clock_now ());
+        ti_engine_cancel (self, token, ti_clock_now ());
     ti_engine_leave (self);
     return rc;
 }

@@ -176,3 +176,10 @@ void ti_client_calls_pop (struct ti_client_calls *self)
     self->queue_head = self->queue_head + 1 < self->max ? self->queue_head + 1 : 0;
     self->queue_count--;
 }
+
+bool ti_client_calls_is_live (const struct ti_client_calls *self, struct tied_call_id id)
+{
+    uint32_t token = ti_client_calls_find (self, id);
+
+    return token != TI_NO_TOKEN && self->slots[token].state == TI_CLIENT_CALL_LIVE;
+}

@@ -66,6 +66,8 @@ TIED_NODISCARD int ti_client_call_keep (struct ti_client_call *self, const struc
 void ti_client_calls_accept (struct ti_client_calls *self, uint32_t token, struct tied_call_id id);
 /* Token of a LIVE or ENDED call, TI_NO_TOKEN. */
 uint32_t ti_client_calls_find (const struct ti_client_calls *self, struct tied_call_id id);
+/* It was submitted and has not ended. */
+bool ti_client_calls_is_live (const struct ti_client_calls *self, struct tied_call_id id);
 /* Whatever state: the token is free afterwards, a body that was not taken is closed. */
 void ti_client_calls_release (struct ti_client_calls *self, uint32_t token);
 

@@ -211,7 +211,7 @@ static void empty_the_house (tied_client_t *self)
 {
     bool has_thread = self->has_thread;
 
-    ti_seat_wake_all (self);
+    ti_waiters_wake_all (self);
     self->has_thread = false;
     if (has_thread) {
         pthread_cond_signal (&self->thread_cond);

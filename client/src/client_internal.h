@@ -149,6 +149,24 @@ struct tied_client {
 #undef TIED_CLIENT_IO_MEMBER_
 };
 
+/* waiters.c: under the lock. */
+void ti_waiters_enlist (tied_client_t *self, struct ti_waiter *waiter);
+void ti_waiters_delist (tied_client_t *self, struct ti_waiter *waiter);
+/* What it waits for has happened, or the client stops. */
+bool ti_waiter_is_satisfied (const tied_client_t *self, const struct ti_waiter *waiter);
+/* The leader waits for one call, which has ended, and nobody else waits for anything. */
+bool ti_waiters_are_done (const tied_client_t *self);
+/* A call has ended: wake who waits for it. */
+void ti_waiters_call_ended (tied_client_t *self, uint32_t token);
+/* The state of a replica has changed. */
+void ti_waiters_replica_changed (tied_client_t *self);
+/* Wake one waiter to take the free seat. */
+void ti_waiters_hand_over (tied_client_t *self);
+/* The client stops: wake everybody. */
+void ti_waiters_wake_all (tied_client_t *self);
+/* One completion wakes one of those who wait for the queue; the leader needs no hop. */
+void ti_waiters_call_for_queue (tied_client_t *self);
+
 /* engine.c: under the lock. */
 /* Step the core and do what it wants, failed sends included. 0 or the error of the step. */
 TIED_NODISCARD int
@@ -157,14 +175,16 @@ ti_engine_step (tied_client_t *self, const struct tied_client_event *event, tied
 void ti_engine_step_event (tied_client_t *self,
                            const struct tied_client_event *event,
                            tied_time_t now);
+/* Give up a live call. */
+void ti_engine_cancel (tied_client_t *self, uint32_t token, tied_time_t now);
 /* Let the core do what is due. */
 void ti_engine_run_timers (tied_client_t *self, tied_time_t now);
 /* Make the host's descriptor say whether the queue holds completions. */
 void ti_engine_show_queue (tied_client_t *self);
-uint32_t ti_engine_usable_replicas (const tied_client_t *self);
+/* The link to this replica was used: somebody has to look at it before the next poll. */
+void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica);
 
 /* links.c: under the lock. */
-void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica);
 /* Look after the links that were used since somebody polled; bounded work. */
 void ti_engine_serve_dirty (tied_client_t *self, tied_time_t now);
 /* Look after one link whose descriptor was readable; bounded work. */
@@ -192,22 +212,18 @@ TIED_NODISCARD int
 ti_seat_wait (tied_client_t *self, struct ti_waiter *waiter, tied_time_t until, tied_time_t now);
 /* One round of work by the owner of the seat: poll until then, for `waiter` if not NULL. */
 void ti_seat_turn (tied_client_t *self, struct ti_waiter *waiter, tied_time_t until);
-/* The leader waits for one call, which has ended, and nobody else waits for anything. */
-bool ti_seat_is_done (const tied_client_t *self);
-/* A call has ended: wake who waits for it. */
-void ti_seat_call_ended (tied_client_t *self, uint32_t token);
-/* The state of a replica has changed. */
-void ti_seat_replica_changed (tied_client_t *self);
-/* Wake one waiter to take the free seat. */
-void ti_seat_hand_over (tied_client_t *self);
-/* The client stops: wake everybody. */
-void ti_seat_wake_all (tied_client_t *self);
 
 /* thread.c: under the lock. */
 TIED_NODISCARD int ti_thread_start (tied_client_t *self);
+
+/* duty.c: under the lock. */
+/* Nothing is under way: the client counts as left alone after this. */
+#define TI_CLIENT_IDLE TIED_MS (20)
+/* When the thread has to take the free seat, as things are now. */
+tied_time_t ti_duty_time (const tied_client_t *self);
 /* Called when nobody waits any more or work was added: wakes the thread if it is needed sooner than
    it would wake by itself. */
-void ti_thread_nudge (tied_client_t *self, tied_time_t now);
+void ti_duty_nudge (tied_client_t *self, tied_time_t now);
 
 /* wait.c: under the lock. */
 /* Until the call has ended; it has at most one waiter. 0, TIED_ERR_TIMEOUT. */
@@ -231,9 +247,6 @@ TIED_NODISCARD int ti_call_submit (tied_client_t *self,
                                    const struct ti_parent_terms *terms,
                                    tied_time_t until,
                                    struct ti_begun *out);
-/* Under the lock. */
-bool ti_call_is_live (const tied_client_t *self, struct tied_call_id id);
-void ti_call_cancel (tied_client_t *self, uint32_t token, tied_time_t now);
 
 /* inherit.c: without the lock. A begin that returns 0 is followed by one end; id 0: the call was
    not submitted. */

@@ -51,6 +51,16 @@ send_request (tied_client_t *self, const struct tied_client_action *action, tied
     return send_message (self, action->replica, &message);
 }
 
+void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica)
+{
+    struct ti_client_link *link = &self->links[replica];
+
+    if (link->is_dirty)
+        return;
+    link->is_dirty = true;
+    self->dirty[self->dirty_count++] = replica;
+}
+
 static void send_cancel (tied_client_t *self, const struct tied_client_action *action)
 {
     struct tied_message message = {.type = TIED_WIRE_CANCEL};
@@ -176,7 +186,7 @@ static void complete (tied_client_t *self, const struct tied_client_action *acti
         ti_engine_show_queue (self);
     }
     self->calls_ended++;
-    ti_seat_call_ended (self, action->token);
+    ti_waiters_call_ended (self, action->token);
 }
 
 static void do_actions (tied_client_t *self, tied_time_t now)
@@ -260,20 +270,16 @@ void ti_engine_run_timers (tied_client_t *self, tied_time_t now)
     /* The core handles a bounded number of timers per step and then says "at once" again. */
     for (int i = 0; i < TIMER_STEPS && tied_client_core_deadline (self->core) <= now; i++) {
         ti_engine_step_event (self, &event, now);
-        ti_seat_replica_changed (self);
+        ti_waiters_replica_changed (self);
     }
 }
 
-uint32_t ti_engine_usable_replicas (const tied_client_t *self)
+void ti_engine_cancel (tied_client_t *self, uint32_t token, tied_time_t now)
 {
-    uint32_t usable = 0;
+    struct tied_client_event event = {.type = TIED_CLIENT_EV_CANCEL};
+    int rc;
 
-    for (uint32_t i = 0; i < self->links_count; i++) {
-        struct tied_client_replica replica;
-        int rc = tied_client_core_replica (self->core, i, &replica);
-
-        TI_ASSERT (rc == 0);
-        usable += replica.state == TIED_REPLICA_UP;
-    }
-    return usable;
+    event.u.cancel.call = self->calls.slots[token].id;
+    rc = ti_engine_step (self, &event, now);
+    TI_ASSERT (rc == 0);
 }

@@ -157,7 +157,7 @@ static void collect (struct gather *self, struct tied_gathered *part, bool is_la
     call->waiter = NULL;
     if (call->state == TI_CLIENT_CALL_LIVE) {
         part->end = why (self, is_late);
-        ti_call_cancel (client, part->reserved, ti_clock_now ());
+        ti_engine_cancel (client, part->reserved, ti_clock_now ());
     } else if (is_late && call->completion.outcome == TIED_OUTCOME_DEADLINE) {
         part->end = TIED_GATHER_LATE; /* the gather's deadline was the call's */
     }

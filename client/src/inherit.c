@@ -14,9 +14,9 @@ static bool cancel_child (void *client, struct tied_call_id id)
     bool is_live;
 
     pthread_mutex_lock (&self->lock);
-    is_live = ti_call_is_live (self, id);
+    is_live = ti_client_calls_is_live (&self->calls, id);
     if (is_live)
-        ti_call_cancel (self, ti_client_calls_find (&self->calls, id), ti_clock_now ());
+        ti_engine_cancel (self, ti_client_calls_find (&self->calls, id), ti_clock_now ());
     ti_engine_leave (self);
     return is_live;
 }
@@ -27,7 +27,7 @@ static bool is_live_child (void *client, struct tied_call_id id)
     bool is_live;
 
     pthread_mutex_lock (&self->lock);
-    is_live = ti_call_is_live (self, id);
+    is_live = ti_client_calls_is_live (&self->calls, id);
     pthread_mutex_unlock (&self->lock);
     return is_live;
 }

@@ -11,16 +11,6 @@
 /* Messages taken from one link before the others and the timers get their turn. */
 #define BATCH 256
 
-void ti_engine_mark_dirty (tied_client_t *self, uint32_t replica)
-{
-    struct ti_client_link *link = &self->links[replica];
-
-    if (link->is_dirty)
-        return;
-    link->is_dirty = true;
-    self->dirty[self->dirty_count++] = replica;
-}
-
 /* Take what is there, up to the bound. @return messages taken */
 static uint32_t receive (tied_client_t *self, uint32_t replica, tied_time_t now)
 {
@@ -42,7 +32,7 @@ static uint32_t receive (tied_client_t *self, uint32_t replica, tied_time_t now)
         ti_envelope_close (&envelope);
         /* To find out that there is no more would cost another look at the socket; the one that is
            due before the next wait tells as well. */
-        if (ti_seat_is_done (self))
+        if (ti_waiters_are_done (self))
             return taken + 1;
     }
     return taken;

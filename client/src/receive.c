@@ -67,7 +67,7 @@ static void on_welcome (tied_client_t *self,
     event.u.welcome.modes = welcome->modes;
     event.u.welcome.load = welcome->load;
     ti_engine_step_event (self, &event, now);
-    ti_seat_replica_changed (self);
+    ti_waiters_replica_changed (self);
 }
 
 static void
@@ -78,7 +78,7 @@ on_pong (tied_client_t *self, uint32_t replica, const struct tied_wire_ping *pon
     event.u.pong.echo = pong->time_ns;
     event.u.pong.load = pong->load;
     ti_engine_step_event (self, &event, now);
-    ti_seat_replica_changed (self);
+    ti_waiters_replica_changed (self);
 }
 
 void ti_engine_on_envelope (tied_client_t *self,
@@ -125,5 +125,5 @@ void ti_engine_on_link (tied_client_t *self,
     struct tied_client_event event = {.type = type, .replica = replica};
 
     ti_engine_step_event (self, &event, now);
-    ti_seat_replica_changed (self);
+    ti_waiters_replica_changed (self);
 }

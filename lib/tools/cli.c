@@ -3,7 +3,6 @@
 #include "cli_internal.h"
 
 #include <getopt.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -24,15 +23,6 @@ struct run {
     bool is_given[TI_CLI_OPTIONS_MAX];
     uint32_t operands_count; /* moved to the front of argv, after argv[0] */
 };
-
-int ti_cli_error (const struct ti_cli *cli, const char *format, ...)
-{
-    va_list args;
-    va_start (args, format);
-    ti_fail_args (cli->err ? cli->err : stderr, cli->program, format, args);
-    va_end (args);
-    return TI_EXIT_USAGE;
-}
 
 static void build_tables (struct run *run)
 {

@@ -29,14 +29,6 @@ struct chart {
     struct ti_axis y; /* ms */
 };
 
-const char *ti_html_dash (uint32_t i)
-{
-    static const char *const dashes[TI_HTML_COLOURS] = {"7 4", "none", "2 3",     "10 3 2 3",
-                                                        "1 4", "12 4", "5 2 1 2", "3 6"};
-    /* The next round through the colours has other dashes. */
-    return dashes[(i + 3 * (i / TI_HTML_COLOURS)) % TI_HTML_COLOURS];
-}
-
 static double to_ms (uint64_t ns)
 {
     return (double)ns / 1e6;
@@ -172,13 +164,4 @@ void ti_html_curves (const struct ti_report *self, uint32_t first, uint32_t coun
         if (ti_report_has_latency (&self->policies[first + i]))
             draw_curve (&chart, i, file);
     fputs ("</svg>\n", file);
-}
-
-void ti_html_swatch (uint32_t i, FILE *file)
-{
-    fprintf (file,
-             "<svg class=\"swatch\" viewBox=\"0 0 28 10\" aria-hidden=\"true\">"
-             "<line class=\"curve s%u\" stroke-dasharray=\"%s\" x1=\"0\" y1=\"5\" x2=\"28\" "
-             "y2=\"5\"/></svg>",
-             (unsigned)i % TI_HTML_COLOURS, ti_html_dash (i));
 }

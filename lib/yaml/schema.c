@@ -35,13 +35,6 @@ static const struct ti_field *find_field (const struct ti_field *fields, const c
     return fields->key ? fields : NULL;
 }
 
-uint32_t ti_schema_selected (const struct ti_field *selector, const void *base)
-{
-    uint32_t number;
-    memcpy (&number, (const unsigned char *)base + selector->offset, sizeof number);
-    return number;
-}
-
 static bool
 is_counted (const struct ti_field *fields, const struct ti_field *field, const void *base)
 {

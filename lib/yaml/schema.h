@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "yaml/document.h"
 
@@ -119,7 +120,12 @@ TIED_NODISCARD int ti_schema_parse_value (struct ti_reader *reader,
                                           const struct ti_node *node,
                                           void *base);
 /* Number of the selecting row's value. */
-uint32_t ti_schema_selected (const struct ti_field *selector, const void *base);
+static inline uint32_t ti_schema_selected (const struct ti_field *selector, const void *base)
+{
+    uint32_t number;
+    memcpy (&number, (const unsigned char *)base + selector->offset, sizeof number);
+    return number;
+}
 
 void ti_schema_print_range (const struct ti_field *field, char text[TI_SCHEMA_PRINT_MAX]);
 

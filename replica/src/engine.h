@@ -299,7 +299,7 @@ void ti_observe_release (const struct tied_request *request);
 /* Its handler has answered. */
 void ti_observe_finish (const struct tied_request *request);
 
-/* Answer the built-in method: a msgpack map of all counters. */
+/* report.c. Answer the built-in method: a msgpack map of all counters. */
 void ti_report_answer (tied_replica_t *self,
                        struct ti_envelope *envelope,
                        const struct tied_wire_request *request);

@@ -7,7 +7,6 @@
 
 #include "engine.h"
 
-/* report.c */
 static void fill_stats (tied_replica_t *self, struct tied_replica_stats *out)
 {
     *out = self->stats;

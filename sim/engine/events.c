@@ -37,16 +37,6 @@ int sim_events_add_lane (struct sim_events *self)
     return (int)self->lanes_count++;
 }
 
-uint64_t sim_events_order (struct sim_events *self)
-{
-    uint64_t order = self->order++;
-
-    TI_ASSERT (order < SIM_ORDER_MAX);
-    if (self->shuffle_seed != 0)
-        order = ti_mix (order ^ self->shuffle_seed);
-    return order << SIM_ITEM_BITS;
-}
-
 static inline struct sim_record *room_of (struct sim_events *self)
 {
     return (struct sim_record *)(void *)self->room;

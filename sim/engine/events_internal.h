@@ -136,7 +136,14 @@ void sim_heap_take (struct sim_events *self, struct sim_event *out);
 /* events_timers.c */
 void sim_timers_take (struct sim_events *self, struct sim_event *out);
 void sim_timers_settle (struct sim_events *self);
-/* events.c */
-uint64_t sim_events_order (struct sim_events *self);
+static inline uint64_t sim_events_order (struct sim_events *self)
+{
+    uint64_t order = self->order++;
+
+    TI_ASSERT (order < SIM_ORDER_MAX);
+    if (self->shuffle_seed != 0)
+        order = ti_mix (order ^ self->shuffle_seed);
+    return order << SIM_ITEM_BITS;
+}
 
 #endif

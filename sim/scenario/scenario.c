@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/assert.h"
-#include "workload/arrivals.h"
 #include "workload/speed.h"
 
 const char *const sim_arrivals_words[] = {
@@ -99,7 +98,7 @@ double sim_scenario_rate_per_s (const struct sim_scenario *self)
         double work_s = mean_s * w->fan_out;
         return work_s > 0 ? w->load * sim_scenario_capacity (self) / work_s : 0;
     }
-    return w->arrivals == SIM_ARRIVALS_TRACE ? sim_arrivals_recorded_rate (&w->times) : 0;
+    return w->arrivals == SIM_ARRIVALS_TRACE ? sim_table_rate_per_s (&w->times) : 0;
 }
 
 bool sim_policy_is_reference (enum sim_policy_kind kind)

@@ -257,6 +257,10 @@ double sim_scenario_capacity (const struct sim_scenario *self);
 /* Requests per second that are offered: rate_per_s, or from load. The times of a trace are
  * stretched to this; with neither they stay as recorded. 0: closed loop, or nothing is offered. */
 double sim_scenario_rate_per_s (const struct sim_scenario *self);
+/* Of recorded arrivals: one period is their span and one mean gap; a table without a span repeats
+ * each second. As they were recorded, requests per second; 0: there are none. */
+double sim_table_period_ns (const struct sim_table *times);
+double sim_table_rate_per_s (const struct sim_table *times);
 /* As scenarios and reports write them, by the number of the enum; each ends with NULL. */
 extern const char *const sim_arrivals_words[];
 extern const char *const sim_policy_words[];

@@ -101,7 +101,7 @@ fill_calls (const struct sim_scenario *scenario, uint64_t seed, struct sim_pendi
     const struct sim_workload *workload = &scenario->workload;
     const struct sim_table *times = &workload->times;
     const uint32_t replicas = scenario->replicas.count;
-    const double slower = sim_arrivals_recorded_rate (times) / sim_scenario_rate_per_s (scenario);
+    const double slower = sim_table_rate_per_s (times) / sim_scenario_rate_per_s (scenario);
 
     for (uint64_t i = 0; i < times->count; i++) {
         const uint64_t random = sim_draw (seed, SIM_STREAM_CHOICE, i, 0);

@@ -21,16 +21,6 @@
 #define CALLS_PER_VARIANCE 330000.0
 #define CALLS_MIN          700000.0
 
-bool sim_rows_make (struct sim_rows *self, bool full)
-{
-    *self = (struct sim_rows){.full = full};
-    sim_rows_queues (self);
-    sim_rows_redundancy (self);
-    sim_rows_race (self);
-    sim_rows_limits (self);
-    return !self->is_short_of_memory;
-}
-
 void sim_rows_deinit (struct sim_rows *self)
 {
     for (uint32_t i = 0; i < self->count; i++)

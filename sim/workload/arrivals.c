@@ -28,22 +28,6 @@ static double draw_exponential (struct sim_arrivals_state *self, enum draw draw)
     return -ti_log (((double)random + 0.5) * 0x1p-64);
 }
 
-/* The period of a table is its span and one mean gap. A table without a span repeats each second.
- */
-static double period_ns (const struct sim_table *times)
-{
-    if (times->count == 0)
-        return 0;
-    double count = (double)times->count;
-    double span = (double)(times->values[times->count - 1] - times->values[0]);
-    return times->count > 1 && span > 0 ? span * count / (count - 1) : 1e9;
-}
-
-double sim_arrivals_recorded_rate (const struct sim_table *times)
-{
-    return times->count ? 1e9 * (double)times->count / period_ns (times) : 0;
-}
-
 static void enter_phase (struct sim_arrivals_state *self, int phase)
 {
     self->phase = phase;
@@ -83,10 +67,10 @@ bool sim_arrivals_init (struct sim_arrivals_state *self,
     if (w->arrivals == SIM_ARRIVALS_ON_OFF || w->arrivals == SIM_ARRIVALS_MMPP)
         init_phases (self);
     if (w->arrivals == SIM_ARRIVALS_TRACE) {
-        double recorded = sim_arrivals_recorded_rate (&w->times);
+        double recorded = sim_table_rate_per_s (&w->times);
         if (!(recorded > 0))
             return false;
-        self->period_ns = period_ns (&w->times);
+        self->period_ns = sim_table_period_ns (&w->times);
         self->scale = recorded / rate;
     }
     return true;

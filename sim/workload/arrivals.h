@@ -37,7 +37,4 @@ bool sim_arrivals_init (struct sim_arrivals_state *self,
 /* Time of the next request, not earlier than the last one's. */
 tied_time_t sim_arrivals_next (struct sim_arrivals_state *self);
 
-/* Requests per second of a table of times as it was recorded, 0: it is empty. */
-double sim_arrivals_recorded_rate (const struct sim_table *times);
-
 #endif
