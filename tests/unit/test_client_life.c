@@ -69,6 +69,28 @@ static void ZQ_26_stop_cancels_every_call_and_the_replica_hears_of_it (void **st
     fake_replica_destroy (&echo.replica);
 }
 
+/* Nothing waits for the connection: what a call needs of it, it waits for itself. */
+static void ZQ_35_the_first_call_right_after_start_is_answered (void **state)
+{
+    struct tied_call call = world_call (TIED_MODE_SINGLE, true);
+    struct tied_reply reply;
+    struct echo_thread echo;
+
+    (void)state;
+    call.timeout_ns = CHECK_PATIENCE;
+    echo_thread_start (&echo, "a");
+    for (uint32_t drive = TIED_DRIVE_THREADED; drive <= TIED_DRIVE_CALLER; drive++) {
+        tied_client_t *client = make_client (drive, echo.replica->endpoint);
+
+        CHECK_I64 (tied_client_call (client, &call, &reply), ==, 0);
+        CHECK_U64 (reply.details.outcome, ==, TIED_OUTCOME_OK);
+        tied_reply_release (&reply);
+        tied_client_destroy (&client);
+    }
+    echo_thread_join (&echo);
+    fake_replica_destroy (&echo.replica);
+}
+
 static void ZQ_24_destroy_is_quick_with_unreachable_replicas_and_live_calls (void **state)
 {
     struct tied_call call = world_call (TIED_MODE_TIED, true);
@@ -340,6 +362,7 @@ int main (int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (ZQ_26_stop_cancels_every_call_and_the_replica_hears_of_it),
+        cmocka_unit_test (ZQ_35_the_first_call_right_after_start_is_answered),
         cmocka_unit_test (ZQ_24_destroy_is_quick_with_unreachable_replicas_and_live_calls),
         cmocka_unit_test (ZQ_24_destroy_is_quick_with_a_replica_that_does_not_read),
         cmocka_unit_test (ZQ_22_exit_without_destroy_ends_at_once),

@@ -75,6 +75,88 @@ static void RQ_02_a_cancelled_copy_frees_its_place_at_once (void **state)
     fixture_close (&f);
 }
 
+/* A word of its client keeps no copy longer than it may be here, and time alone takes none that
+ * runs. */
+static void RQ_06_each_copy_has_its_own_time_whatever_else_its_client_says (void **state)
+{
+    struct tied_replica_event orphan, busy;
+    struct fixture f;
+
+    (void)state;
+    open_fixture (&f, 1000);
+    busy = fixture_request (1, 0);
+    busy.u.request.remaining_ns = TIED_NEVER;
+    fixture_feed (&f, &busy);
+    CHECK_U64 (fixture_take (&f), !=, UINT32_MAX);
+    orphan = fixture_request (2, 0);
+    orphan.u.request.remaining_ns = MS (500);
+    fixture_feed (&f, &orphan);
+    for (uint64_t i = 0; i < 200; i++) { /* steady traffic: a copy comes and is cancelled */
+        f.now += MS (5);
+        fixture_send (&f, 100 + i, 0);
+        fixture_cancel (&f, 0, 100 + i);
+        fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT);
+        if (i == 80)
+            CHECK_U64 (fixture_depth (&f), ==, 1);
+    }
+    CHECK_U64 (fixture_depth (&f), ==, 0);
+    CHECK_U64 (fixture_counters (&f)->expired, ==, 1);
+    f.now += S (600);
+    fixture_simple (&f, TIED_REPLICA_EV_TIMEOUT);
+    CHECK_U64 (tied_replica_core_load (f.core).running, ==, 1);
+    fixture_close (&f);
+}
+
+/* A worker and a cancel for the same copy, in both orders. */
+static void RQ_09_a_cancel_takes_no_worker_along (void **state)
+{
+    struct fixture f;
+
+    (void)state;
+    open_fixture (&f, 16);
+    for (uint64_t i = 0; i < check_scale (100000); i++) {
+        uint32_t slot;
+
+        fixture_send (&f, i, 0);
+        if (i % 2 == 0)
+            fixture_cancel (&f, 0, i);
+        slot = fixture_take (&f);
+        CHECK_TRUE ((slot == UINT32_MAX) == (i % 2 == 0));
+        if (slot == UINT32_MAX)
+            continue;
+        fixture_cancel (&f, 0, i);
+        (void)fixture_finish (&f, slot);
+    }
+    fixture_send (&f, UINT64_MAX, 0);
+    CHECK_U64 (fixture_take (&f), !=, UINT32_MAX);
+    CHECK_U64 (tied_replica_core_load (f.core).running, ==, 1);
+    fixture_close (&f);
+}
+
+static void RQ_13_after_a_refusal_the_next_copy_of_the_client_has_its_chance (void **state)
+{
+    struct fixture f;
+    uint32_t slot;
+
+    (void)state;
+    open_fixture (&f, 1);
+    fixture_send (&f, 1, 0);
+    slot = fixture_take (&f);
+    fixture_send (&f, 2, 0);
+    fixture_send (&f, 3, 0);
+    fixture_reason (&f, TIED_REJECT_FULL);
+    fixture_cancel (&f, 0, 3); /* it was refused: nothing is there, and nothing is said */
+    CHECK_U64 (f.count, ==, 0);
+    (void)fixture_finish (&f, slot);
+    slot = fixture_take (&f);
+    CHECK_U64 (slot, !=, UINT32_MAX);
+    fixture_send (&f, 4, 0);
+    (void)fixture_only (&f, TIED_REPLICA_ACT_ADMIT);
+    fixture_cancel (&f, 0, 1); /* it has ended */
+    CHECK_U64 (f.count, ==, 0);
+    fixture_close (&f);
+}
+
 /* RQ-03, RQ-04: every way out, by chance; the advertised depth is the queue's own length. */
 static void RQ_03_RQ_04_every_exit_returns_its_place (void **state)
 {
@@ -369,6 +451,9 @@ int main (void)
         cmocka_unit_test (RQ_01_a_cancelled_copy_never_runs),
         cmocka_unit_test (RQ_02_a_cancelled_copy_frees_its_place_at_once),
         cmocka_unit_test (RQ_03_RQ_04_every_exit_returns_its_place),
+        cmocka_unit_test (RQ_06_each_copy_has_its_own_time_whatever_else_its_client_says),
+        cmocka_unit_test (RQ_09_a_cancel_takes_no_worker_along),
+        cmocka_unit_test (RQ_13_after_a_refusal_the_next_copy_of_the_client_has_its_chance),
         cmocka_unit_test (RQ_10_a_million_unknown_cancels_leave_nothing),
         cmocka_unit_test (RQ_10_tombstones_are_bounded),
         cmocka_unit_test (RQ_14_a_request_cancel_flood_uses_no_memory_and_harms_nobody),
