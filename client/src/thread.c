@@ -7,6 +7,7 @@
  * It gives the seat up when a caller asks for it. When it has to take it says duty.c.
  */
 #include <signal.h>
+#include <sys/prctl.h>
 
 #include "base/util.h"
 #include "client_internal.h"
@@ -27,6 +28,7 @@ static void *run (void *arg)
 {
     tied_client_t *self = arg;
 
+    (void)prctl (PR_SET_NAME, "tied-client");
     pthread_mutex_lock (&self->lock);
     while (self->state == TI_CLIENT_STARTED) {
         tied_time_t now = ti_clock_now ();

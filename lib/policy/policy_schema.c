@@ -87,7 +87,13 @@ static int parse_target (struct ti_reader *reader,
 static void print_target (const void *base, char text[TI_SCHEMA_PRINT_MAX])
 {
     const struct tied_policy *policy = base;
-    snprintf (text, TI_SCHEMA_PRINT_MAX, "p%.10g", policy->target_ppm / 1e4);
+    const struct tied_hedge_rule rule = {
+        .kind = TIED_HEDGE_RULE_MIN,
+        .count = 1,
+        .terms = {{.is_percentile = true, .value = policy->target_ppm}}};
+
+    /* Not by printf: a host may have set a locale with another decimal point. */
+    (void)!tied_hedge_rule_print (&rule, text, TI_SCHEMA_PRINT_MAX);
 }
 
 static bool parse_status (const char *text, size_t length, uint32_t *out)

@@ -527,6 +527,22 @@ static void CL_12_a_losers_late_error_reaches_nobody_and_is_counted (void **stat
     rig_stop (&rig);
 }
 
+static void CL_12_a_losers_late_refusal_reaches_nobody_and_is_counted (void **state)
+{
+    struct rig rig;
+    (void)state;
+    setup (&rig, 2);
+    start (&rig, TIED_MODE_TIED, 0, TIED_HEDGE_NONE);
+    answer (&rig, 0);
+    const uint32_t actions = rig.log_count;
+    for (uint32_t i = 0; i < 2; i++)
+        rig_reject (&rig, request (&rig, 1)->replica, request (&rig, 1)->call, 1, TIED_REJECT_BUSY);
+    CHECK_U64 (rig.log_count, ==, actions);
+    CHECK_U64 (rig_counters (&rig)->late_rejects, ==, 2);
+    CHECK_U64 (rig_counters (&rig)->copies_rejected, ==, 0);
+    rig_stop (&rig);
+}
+
 static void an_error_keeps_the_call_waiting_only_while_a_copy_is_certain (void **state)
 {
     struct rig rig;
@@ -676,6 +692,7 @@ int main (void)
         cmocka_unit_test (a_caller_who_gives_up_gets_cancelled_and_not_the_error),
         cmocka_unit_test (the_same_error_twice_changes_nothing),
         cmocka_unit_test (CL_12_a_losers_late_error_reaches_nobody_and_is_counted),
+        cmocka_unit_test (CL_12_a_losers_late_refusal_reaches_nobody_and_is_counted),
         cmocka_unit_test (an_error_keeps_the_call_waiting_only_while_a_copy_is_certain),
         cmocka_unit_test (CL_20_a_call_that_may_not_run_twice_ends_with_its_first_error),
         cmocka_unit_test (CL_20_an_exclusive_call_ends_with_its_first_error),

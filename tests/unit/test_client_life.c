@@ -3,6 +3,7 @@
 #include "client_world.h"
 #include "echo_thread.h"
 
+#include <dirent.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -89,6 +90,42 @@ static void ZQ_35_the_first_call_right_after_start_is_answered (void **state)
     }
     echo_thread_join (&echo);
     fake_replica_destroy (&echo.replica);
+}
+
+/* Threads of this process with that name. */
+static int count_threads (const char *name)
+{
+    DIR *tasks = opendir ("/proc/self/task");
+    int count = 0;
+
+    CHECK_TRUE (tasks != NULL);
+    for (const struct dirent *task = readdir (tasks); task; task = readdir (tasks)) {
+        char path[300], comm[32] = "";
+        FILE *file;
+
+        snprintf (path, sizeof path, "/proc/self/task/%s/comm", task->d_name);
+        file = fopen (path, "r");
+        if (file && fgets (comm, sizeof comm, file))
+            comm[strcspn (comm, "\n")] = '\0';
+        if (file)
+            fclose (file);
+        count += strcmp (comm, name) == 0;
+    }
+    closedir (tasks);
+    return count;
+}
+
+static void the_thread_has_a_name_of_ours_and_the_callers_keeps_its_own (void **state)
+{
+    tied_client_t *client = make_client (TIED_DRIVE_THREADED, "tcp://127.0.0.1:1");
+
+    (void)state;
+    for (tied_time_t end = ti_clock_now () + CHECK_PATIENCE;
+         count_threads ("tied-client") == 0 && ti_clock_now () < end;)
+        (void)!tied_client_poll (client, MS (1));
+    CHECK_I64 (count_threads ("tied-client"), ==, 1);
+    tied_client_destroy (&client);
+    CHECK_I64 (count_threads ("tied-client"), ==, 0);
 }
 
 static void ZQ_24_destroy_is_quick_with_unreachable_replicas_and_live_calls (void **state)
@@ -363,6 +400,7 @@ int main (int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (ZQ_26_stop_cancels_every_call_and_the_replica_hears_of_it),
         cmocka_unit_test (ZQ_35_the_first_call_right_after_start_is_answered),
+        cmocka_unit_test (the_thread_has_a_name_of_ours_and_the_callers_keeps_its_own),
         cmocka_unit_test (ZQ_24_destroy_is_quick_with_unreachable_replicas_and_live_calls),
         cmocka_unit_test (ZQ_24_destroy_is_quick_with_a_replica_that_does_not_read),
         cmocka_unit_test (ZQ_22_exit_without_destroy_ends_at_once),

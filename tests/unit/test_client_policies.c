@@ -315,6 +315,7 @@ static void a_hedge_that_is_waited_for_is_not_sent_after_the_kill_switch (void *
     world_close (&world);
 }
 
+/* Both copies of each tie run here, which a governor would stop after the fiftieth. */
 static void a_canary_lets_a_share_of_the_calls_have_extra_copies (void **state)
 {
     (void)state;
@@ -329,7 +330,8 @@ static void a_canary_lets_a_share_of_the_calls_have_extra_copies (void **state)
     load (world.client, &file);
     for (uint32_t i = 0; i < CALLS; i++) {
         uint32_t not_sent = call_once (&world, &call);
-        CHECK_TRUE (not_sent == TIED_NOT_SENT_NONE || not_sent == TIED_NOT_SENT_CANARY);
+        if (not_sent != TIED_NOT_SENT_NONE)
+            CHECK_U64 (not_sent, ==, TIED_NOT_SENT_CANARY);
         tied += not_sent == TIED_NOT_SENT_NONE;
     }
     world_flush (&world);

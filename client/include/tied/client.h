@@ -25,9 +25,9 @@
  * In THREADED mode a thread that submits and then neither waits nor asks for tied_client_fd () may
  * see the library's thread take over up to 1 ms after a waiting function was last at work.
  *
- * What the library does not do: it installs no signal handler, blocks all signals in its threads,
- * and registers nothing to run at exit. After fork () the child must not touch the client;
- * posix_spawn () and fork () followed by exec () are fine.
+ * What the library does not do: it installs no signal handler, blocks all signals in its thread
+ * (which is called tied-client), and registers nothing to run at exit. After fork () the child must
+ * not touch the client; posix_spawn () and fork () followed by exec () are fine.
  */
 #ifndef TIED_CLIENT_H
 #define TIED_CLIENT_H

@@ -32,14 +32,16 @@ typedef struct tied_client_core tied_client_core_t;
 
 enum tied_pick {
     TIED_PICK_INFORMED = 0, /* the least loaded of pick_samples, or the two least loaded, lighter
-                               one first; with pick_samples 2 this is the power of two choices */
+                               one first; with pick_samples 2 this is the power of two choices
+                               (Mitzenmacher, 2001) */
     TIED_PICK_RANDOM = 1,
     TIED_PICK_ROUND_ROBIN = 2, /* the next usable one in order of index; of a pair that is the
                                  first, and the one after it the second. Each client begins
                                  elsewhere, as its seed says */
     TIED_PICK_AFFINITY = 3     /* by the call's key: the same replica for the same key, from every
                                   client, and another one as second; a replica that leaves moves its
-                                  own keys only. Load plays no part. A call without a key: INFORMED */
+                                  own keys only (rendezvous hashing; Thaler and Ravishankar, 1998).
+                                  Load plays no part. A call without a key: INFORMED */
 };
 
 struct tied_client_core_options {
@@ -63,8 +65,8 @@ struct tied_client_core_options {
                                     replicas after this; until then it fades linearly;
                                     default 100 ms */
     /* TIED_STAGGER_AUTO: the mean way to the slower replica and back (PINGs, and calls less their
-       time at the replica) plus 4 mean deviations; or, if that is more, 4 times the root of
-       deviation x mean service time / (usable replicas - 1). */
+       time at the replica) plus 4 mean deviations, as RFC 6298 bounds a round trip; or, if that is
+       more, 4 times the root of deviation x mean service time / (usable replicas - 1). */
     tied_duration_t stagger_floor_ns;   /* [0, ceiling]; default 200 us */
     tied_duration_t stagger_ceiling_ns; /* [floor, 10 s]; default 10 ms */
     tied_duration_t stagger_initial_ns; /* [floor, ceiling] at least so long while one of the two
@@ -76,7 +78,8 @@ struct tied_client_core_options {
     uint32_t methods_max;             /* [1, 1024] methods with settings of their own, number 0
                                          among them; default 1; each takes about 160 KB */
     tied_duration_t learn_ns;         /* 0, or [10 ms, 1 h]: window of what is learned of a method's
-                                         calls; 0: nothing is, and a hedge rule that needs to know
+                                         calls (Kaplan and Meier's estimate, as losers of a race are
+                                         censored); 0: nothing is, and a hedge rule that needs to know
                                          has its hedge_initial_ns for ever; default 10 s */
 };
 

@@ -22,8 +22,11 @@
  * tied_replica_poll (); an fd tells an event loop when).
  *
  * Delivery is at least once: with ties, re-issues or a crash a call can run twice. See
- * docs/protocol.md, "The cancel race". No function touches the host's signal handlers, environment
- * or exit path.
+ * docs/protocol.md, "The cancel race".
+ *
+ * No function touches the host's signal handlers, environment or exit path. The threads of POOL and
+ * PULL block all signals and are called tied-worker and tied-replica. After fork () the child must
+ * not touch the replica; posix_spawn () and fork () followed by exec () are fine.
  */
 #ifndef TIED_REPLICA_H
 #define TIED_REPLICA_H
