@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "fail.h"
 
 #include <tied/types.h>
 
