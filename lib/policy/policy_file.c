@@ -137,7 +137,7 @@ static int parse_methods (struct ti_reader *reader,
         realloc (self->items, ((size_t)node->count + 1) * sizeof *items);
     if (!items) {
         ti_reader_refuse (reader, node, "no memory");
-        return TIED_ERR_SYSTEM;
+        return TIED_ERR_NOMEM;
     }
     self->items = items;
     const struct tied_policy defaults = items[0].policy;
@@ -176,7 +176,7 @@ int ti_policies_read_text (const char *name,
     struct ti_policies made = {.count = 1, .items = calloc (1, sizeof *made.items)};
     if (!made.items) {
         snprintf (why, TI_DOCUMENT_WHY_MAX, "%.80s: no memory", name);
-        return TIED_ERR_SYSTEM;
+        return TIED_ERR_NOMEM;
     }
     made.items[0].name[0] = '*';
     tied_policy_init (&made.items[0].policy);

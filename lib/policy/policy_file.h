@@ -26,7 +26,7 @@ struct ti_policies {
 extern const struct ti_schema ti_policy_schema;
 
 /* max: of names, "*" among them. @return 0 (deinit it), TIED_ERR_INVAL, TIED_ERR_FULL (more names
- * than max), TIED_ERR_SYSTEM (no memory): *out is unchanged, why has one line */
+ * than max), TIED_ERR_NOMEM: *out is unchanged, why has one line */
 TIED_NODISCARD int ti_policies_read_file (const char *path,
                                           uint32_t max,
                                           struct ti_policies *out,

@@ -45,7 +45,7 @@ static int refuse_at (struct builder *self, yaml_mark_t mark, const char *what)
 static int no_memory (struct builder *self)
 {
     snprintf (self->why, TI_DOCUMENT_WHY_MAX, "%s: no memory", self->document->name);
-    return TIED_ERR_SYSTEM;
+    return TIED_ERR_NOMEM;
 }
 
 /* The end of a long name says more than its beginning. */

@@ -48,7 +48,7 @@ struct ti_document {
     uint32_t count, capacity;
 };
 
-/* @return 0 (deinit it), TIED_ERR_INVAL, TIED_ERR_SYSTEM (no memory): why has one line */
+/* @return 0 (deinit it), TIED_ERR_INVAL, TIED_ERR_NOMEM: why has one line */
 TIED_NODISCARD int ti_document_read (const char *name,
                                      const char *text,
                                      size_t size,

@@ -76,7 +76,7 @@ int ti_document_read_file (const char *path,
     int rc = 0;
     if (!text) {
         (void)refuse (path, strerror (ENOMEM), why);
-        rc = TIED_ERR_SYSTEM;
+        rc = TIED_ERR_NOMEM;
     } else if (size < 0) {
         rc = refuse (path, errno == ETIMEDOUT ? "its end did not come in 3 s" : strerror (errno),
                      why);

@@ -11,7 +11,7 @@
 #define TI_DOCUMENT_PATIENCE_MS 3000
 
 /* The whole file, malloc'ed, at most TI_DOCUMENT_BYTES_MAX. @return 0, TIED_ERR_INVAL,
- * TIED_ERR_SYSTEM (no memory): why has one line */
+ * TIED_ERR_NOMEM: why has one line */
 TIED_NODISCARD int ti_document_read_file (const char *path,
                                           char **out_text,
                                           size_t *out_size,

@@ -96,7 +96,7 @@ struct ti_reader {
 };
 
 /* Store everything that the document says in the struct at base; what it does not say stays as it
- * is, lists are replaced. @return 0, TIED_ERR_INVAL, TIED_ERR_SYSTEM (no memory) */
+ * is, lists are replaced. @return 0, TIED_ERR_INVAL, TIED_ERR_NOMEM */
 TIED_NODISCARD int
 ti_schema_apply (const struct ti_schema *schema, struct ti_reader *reader, void *base);
 

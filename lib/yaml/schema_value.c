@@ -212,7 +212,7 @@ static int parse_line (struct ti_reader *reader, const struct ti_node *node, uns
     char *copy = strdup (node->text);
     if (!copy) {
         ti_reader_refuse (reader, node, "no memory");
-        return TIED_ERR_SYSTEM;
+        return TIED_ERR_NOMEM;
     }
     char *before;
     memcpy (&before, target, sizeof before);

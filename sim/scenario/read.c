@@ -182,14 +182,14 @@ static int fill (struct chain *chain, char *why)
 static int no_memory (const char *name, char *why)
 {
     snprintf (why, SIM_WHY_MAX, "%.160s: no memory", name);
-    return TIED_ERR_SYSTEM;
+    return TIED_ERR_NOMEM;
 }
 
 static int keep_source (struct sim_scenario *scenario, const char *text, size_t size)
 {
     scenario->source = malloc (size + 1);
     if (!scenario->source)
-        return TIED_ERR_SYSTEM;
+        return TIED_ERR_NOMEM;
     memcpy (scenario->source, text, size);
     scenario->source[size] = '\0';
     return 0;

@@ -18,7 +18,7 @@
 #define SIM_EXTENDS_MAX 8
 
 /*
- * Each returns 0 (*out is filled, deinit it), TIED_ERR_INVAL or TIED_ERR_SYSTEM (*out is
+ * Each returns 0 (*out is filled, deinit it), TIED_ERR_INVAL or TIED_ERR_NOMEM (*out is
  * unchanged, `why` has one line). Files that a scenario names are relative to its own file.
  */
 TIED_NODISCARD int

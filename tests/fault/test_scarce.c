@@ -165,8 +165,10 @@ static int open_client (struct scene *scene, uint32_t drive)
     if (!scene->client)
         return TIED_ERR_NOMEM;
     rc = tied_client_load_policies (scene->client, scene->policies, why, sizeof why);
-    if (rc != 0)
+    if (rc != 0) {
+        CHECK_I64 (rc, ==, TIED_ERR_NOMEM);
         CHECK_U64 (strlen (why), >, 0);
+    }
     if (rc == 0)
         rc = tied_client_add_replica (scene->client, "a", tied_replica_endpoint (scene->replica));
     if (rc == 0)

@@ -632,7 +632,7 @@ TIED_EXPORT TIED_NODISCARD int tied_client_set_off (tied_client_t *self, bool is
  * @param error_text  if not NULL: error_size bytes; one line without newline, "FILE:LINE:COLUMN:
  * ...", empty on success; TIED_POLICIES_ERROR_MAX is always enough
  * @return 0; TIED_ERR_INVAL (no such file, or it is wrong); TIED_ERR_FULL (more than methods_max
- * names, those of methods that were used among them); TIED_ERR_SYSTEM (no memory)
+ * names, those of methods that were used among them); TIED_ERR_NOMEM
  *
  * Ownership: none transferred.
  * Thread: any.
