@@ -17,7 +17,7 @@
 #define OUTLIERS_PPM 250000u
 
 /* Hedges that have ended before they are judged, and of which half are forgotten. */
-#define TRIAL    8u
+#define TRIAL    4u
 #define MEMORY   64u
 #define HOLD_MIN TIED_S (4)
 #define HOLD_MAX TIED_S (256)

@@ -296,6 +296,14 @@ static void duplicates_of_ties_do_not_keep_a_relief_from_going (void **state)
     CHECK_I64 (budget.tokens, ==, -8 * TOKEN);
     CHECK_FALSE (ti_budget_relieve (&budget));
     ti_budget_check (&budget);
+    /* Nor below the debt, where that is less. */
+    budget = make (TIED_PPM / 2, 4000, 1000);
+    earn (&budget, 4);
+    for (int i = 0; i < 3; i++)
+        ti_budget_charge (&budget);
+    CHECK_I64 (budget.tokens, ==, -TOKEN);
+    CHECK_FALSE (ti_budget_relieve (&budget));
+    ti_budget_check (&budget);
     /* With a burst of one copy there is no half to be left. */
     budget = make (TIED_PPM, 1000, 1000);
     earn (&budget, 1);

@@ -171,8 +171,8 @@ static void slow_executions_above_capacity_are_hedged_out_of_full_queues (void *
 }
 
 /* A call is slow because of what it asks for: a copy anew is as slow, and its hedge wins nothing
- * and holds a worker for as long. Trials cost some of p99, 14 % over ten runs and 27 % in this one;
- * without an end to them it was fourteen times as much. */
+ * and holds a worker for as long. To find that out costs some of p99, 8 % over forty runs; without
+ * an end to the trials it was fourteen times as much. */
 static void calls_that_are_slow_by_nature_do_not_fill_the_queues_with_hedges (void **state)
 {
     struct sim_scenario scenario = load ("rate: 750\n"
@@ -183,7 +183,7 @@ static void calls_that_are_slow_by_nature_do_not_fill_the_queues_with_hedges (vo
                                          "amount: {calls: 60000}\n");
     (void)state;
     const tied_duration_t tied = whole (&scenario, 0).p99, both = whole (&scenario, 1).p99;
-    CHECK_U64 (both, <=, tied * 3 / 2);
+    CHECK_U64 (both, <=, tied * 5 / 4);
     sim_scenario_deinit (&scenario);
 }
 
