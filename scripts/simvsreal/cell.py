@@ -11,6 +11,8 @@ from simvsreal.fleet import DEADLINE, HEDGE_DEPTH, IDS, WORKERS, Failure, die_wi
 
 # Shares of calls between which their delays are averaged, from the median up.
 SLOWER = (0.5, 0.75, 0.9, 0.97, 0.99, 1)
+# Of the mean service.
+QUICK_MAX = 0.05
 
 
 def quantile(distribution, share):
@@ -69,9 +71,15 @@ class Cell:
 
     # What the simulator is given.
 
+    def at_most(self, value_ms):
+        """A smoke run has figures on any machine. On one that is busy with much else, what was
+        measured would make a queue that only grows."""
+        return min(value_ms, QUICK_MAX * self.service.mean_ms) if self.options.quick else value_ms
+
     def delay_ms(self):
         """Of each of the two messages of a call."""
-        return max(statistics.median(median for median, _ in self.echoes) / 2, 0.005)
+        middle = statistics.median(median for median, _ in self.echoes)
+        return self.at_most(max(middle / 2, 0.005))
 
     def extra(self):
         """On top of it: what delays a call meets one of its messages, each as likely."""
@@ -92,7 +100,7 @@ class Cell:
         # Nobody wakes up before the end of a sleep.
         if min(once, default=0) < -0.005 * self.service.mean_ms:
             raise Failure("services took less than drawn here: these are not the same draws")
-        return max(statistics.fmean(once or [over for _, over in self.overheads]), 0)
+        return self.at_most(max(statistics.fmean(once or [over for _, over in self.overheads]), 0))
 
     def inputs(self):
         return {"service": self.service.text, "load": self.load, "rate_per_s": self.rate,
