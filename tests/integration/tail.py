@@ -38,7 +38,7 @@ def check_cells(report):
             expect(all(math.isfinite(x) and x >= 5 for x in values), f"too fast: {run}")
             expect(values == sorted(values), f"no percentiles: {run}")
             expect(1 <= run["executions"] <= 2, f"executions: {run}")
-            expect(run["copies"] >= 1 + run["hedges"], f"copies: {run}")
+            expect(run["copies"] >= 1 + run["hedges"] - 1e-9, f"copies: {run}")
             calls.add(run["calls"])
     expect(len(calls) == 1, f"not the same arrivals for all: {calls}")
 
