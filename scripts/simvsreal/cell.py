@@ -86,7 +86,7 @@ class Cell:
         shares = [(high - low) / 2 for low, high in zip(SLOWER, SLOWER[1:])]
         steps, last_ns = [f"0s:{1 - sum(shares):.4f}"], 0
         for share, values in zip(shares, zip(*(more for _, more in self.echoes))):
-            last_ns = max(last_ns + 1, round(statistics.median(values) * 1e6))
+            last_ns = max(last_ns + 1, round(self.at_most(statistics.median(values)) * 1e6))
             steps.append(f"{last_ns}ns:{share:.4f}")
         return f"steps({','.join(steps)})"
 
