@@ -807,10 +807,26 @@ static void random_stories_keep_the_rules_and_end_well (void **state)
     CHECK_U64 (stops, >, runs * 2);
 }
 
+/* Half of them after 64 windows, and not another half with each slice from then on. */
+static void of_hedges_long_ago_half_are_remembered (void **state)
+{
+    (void)state;
+    struct ti_governor governor = make ();
+    feed (&governor, TIED_GOVERNOR_REASON_NO_GAIN, 0, 30, 0);
+    ti_governor_count (&governor, TI_GOVERNOR_CALL, 2 * WINDOW);
+    ti_governor_count (&governor, TI_GOVERNOR_CALL, 65 * WINDOW);
+    feed (&governor, TIED_GOVERNOR_REASON_NO_GAIN, 0, MIN_EVENTS - 16, 65 * WINDOW);
+    CHECK_TRUE (allows (&governor, 65 * WINDOW));
+    feed (&governor, TIED_GOVERNOR_REASON_NO_GAIN, 0, 1, 65 * WINDOW);
+    CHECK_FALSE (allows (&governor, 65 * WINDOW));
+    CHECK_U64 (governor.reason, ==, TIED_GOVERNOR_REASON_NO_GAIN);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (it_starts_open),
+        cmocka_unit_test (of_hedges_long_ago_half_are_remembered),
         cmocka_unit_test (every_limit_stops_with_its_own_reason),
         cmocka_unit_test (hedges_that_are_few_are_judged_over_more_than_one_window),
         cmocka_unit_test (long_queues_stop_it),

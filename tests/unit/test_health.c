@@ -751,9 +751,22 @@ static void random_lives_never_exclude_all_and_end_well (void **state)
     CHECK_U64 (probations, >, runs);
 }
 
+static void a_probe_that_is_cancelled_late_delays_no_other (void **state)
+{
+    (void)state;
+    struct fleet fleet;
+    make_one_out (&fleet);
+    fleet.now += MS (200);
+    ti_health_sent (&fleet.health, 1, fleet.now);
+    ti_health_neutral (&fleet.health, 1, fleet.now + MS (190));
+    CHECK_FALSE (ti_health_admits (&fleet.health, 1, 0, fleet.now + MS (200) - 1));
+    CHECK_TRUE (ti_health_admits (&fleet.health, 1, 0, fleet.now + MS (200)));
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (a_probe_that_is_cancelled_late_delays_no_other),
         cmocka_unit_test (all_are_well_at_first),
         cmocka_unit_test (a_replica_much_slower_than_the_median_goes_on_probation),
         cmocka_unit_test (what_is_a_little_slower_or_slow_like_all_is_well),

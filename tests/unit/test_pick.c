@@ -622,10 +622,29 @@ static void a_probe_that_is_due_comes_first_and_its_pair_is_a_good_one (void **s
     free (health);
 }
 
+/* Both samples are one instance: the other is drawn further, and is the lighter one. */
+static void a_lighter_one_that_is_drawn_further_goes_first (void **state)
+{
+    (void)state;
+    struct fleet fleet;
+    const struct ti_pick pick = make (&fleet, 3, TIED_PICK_INFORMED, 2);
+    fleet.replicas[1].incarnation = fleet.replicas[0].incarnation;
+    fleet.replicas[0].load.depth = 5;
+    fleet.replicas[1].load.depth = 5;
+    for (int i = 0; i < 100; i++) {
+        uint32_t a;
+        uint32_t b;
+        ti_pick_pair (&pick, &a, &b);
+        CHECK_U64 (a, ==, 2);
+        CHECK_U64 (b, <=, 1);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (the_two_lightest_are_taken_lighter_one_first),
+        cmocka_unit_test (a_lighter_one_that_is_drawn_further_goes_first),
         cmocka_unit_test (equal_loads_are_broken_evenly),
         cmocka_unit_test (random_ignores_load),
         cmocka_unit_test (samples_are_distinct_and_cover_all_replicas),

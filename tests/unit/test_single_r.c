@@ -486,9 +486,43 @@ static void any_two_curves_give_a_plan_within_the_budget_that_no_delay_beats (vo
     }
 }
 
+static void at_most_half_of_what_is_saved_is_given_away (void **state)
+{
+    (void)state;
+    struct ti_curve *call = curve_of ("exp(10ms)");
+    struct ti_single_r_options options = defaults;
+    struct ti_single_r_plan least, slack;
+    ti_single_r (&options, call, NULL, 0, &least);
+    options.slack_ppm = TIED_PPM;
+    ti_single_r (&options, call, NULL, 0, &slack);
+    CHECK_TRUE (least.is_worth);
+    CHECK_U64 (slack.predicted_ns, >=, least.predicted_ns);
+    /* As exact as the search is. */
+    CHECK_U64 (slack.predicted_ns, <=,
+               (least.predicted_ns + least.without_ns) / 2 + least.predicted_ns / 1024);
+    CHECK_U64 (slack.hedged_ppm, <, least.hedged_ppm);
+    free (call);
+}
+
+static void the_ceiling_itself_is_a_delay (void **state)
+{
+    (void)state;
+    struct ti_curve *call = curve_of ("bimodal(5ms,200ms,0.02)");
+    struct ti_single_r_options options = defaults;
+    struct ti_single_r_plan plan;
+    options.ceiling_ns = call->points[0].at;
+    ti_single_r (&options, call, NULL, 0, &plan);
+    CHECK_TRUE (plan.is_worth);
+    CHECK_U64 (plan.delay_ns, ==, options.ceiling_ns);
+    CHECK_U64 (plan.probability_ppm, ==, TIED_PPM);
+    free (call);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (at_most_half_of_what_is_saved_is_given_away),
+        cmocka_unit_test (the_ceiling_itself_is_a_delay),
         cmocka_unit_test (no_delay_on_the_curve_does_better),
         cmocka_unit_test (the_plan_is_within_3_percent_of_the_best_that_the_distribution_allows),
         cmocka_unit_test (one_in_a_hundred_15_times_as_slow_is_hedged_as_well_as_can_be),
