@@ -156,6 +156,20 @@ static void a_heavy_tail_is_not_slowness (void **state)
     }
 }
 
+/* It counts as twice what is slow. */
+static void one_copy_however_long_makes_no_replica_slow (void **state)
+{
+    (void)state;
+    struct fleet fleet;
+    const uint32_t percent[4] = {100, 100, 100, 100};
+    make (&fleet, 4);
+    second (&fleet, MS (5), percent);
+    ti_health_answered (&fleet.health, 1, S (20), fleet.now);
+    second (&fleet, MS (5), percent);
+    second (&fleet, MS (5), percent);
+    CHECK_U64 (state_of (&fleet, 1), ==, TI_HEALTH_WELL);
+}
+
 /* 400 copies a second; each 4 s it stands still for 200 ms, and 80 slow copies come at once. Were
  * it judged by copies and not by time, half of the capacity would be out when it is well again. */
 static void a_pause_is_over_when_it_is_noticed (void **state)
@@ -773,6 +787,7 @@ int main (void)
         cmocka_unit_test (of_two_the_slower_one_goes),
         cmocka_unit_test (what_is_faster_than_the_floor_is_never_slow),
         cmocka_unit_test (a_heavy_tail_is_not_slowness),
+        cmocka_unit_test (one_copy_however_long_makes_no_replica_slow),
         cmocka_unit_test (a_pause_is_over_when_it_is_noticed),
         cmocka_unit_test (nothing_is_judged_on_less_than_min_samples_or_in_less_than_a_round),
         cmocka_unit_test (a_replica_that_fails_goes_on_probation),
